@@ -1,4 +1,4 @@
-"""Whether a better writer is heard: ``python -m bench.strong --posts FILE --drafts FILE [--profile NAME]``.
+"""Whether a better writer is heard: ``python -m bench.strong --posts FILE --drafts FILE``, in profile ``live``.
 
 A recorded writer stands behind the engine's model port, in place of a large model: it gives the good drafts of a file
 for each post and intent, and a bad one after each of them. The files are those of ``bench.reader``; without any, the
@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +21,7 @@ from bench.measures.output import Row, note, save, show
 from bench.texts.cases import DraftExample, read_replies, test_replies
 from bot.compose.engine import open_embedder, open_knowledge
 from bot.settings import Settings, load_settings
-from core.engine.llm.profiles import PROFILES, Profile
+from core.engine.llm.profiles import LIVE
 from core.engine.llm.prompts import load_prompt
 from core.engine.pipeline import Engine
 from core.engine.ports import Answer, Generation, Message
@@ -103,8 +103,6 @@ def writer_of(replies: Sequence[DraftExample]) -> RecordedWriter:
     return RecordedWriter(good, [reply.text for reply in replies if not reply.is_good])
 
 
-_SAYS: Final = 2
-"""Drafts for each intent: a good one and a planted one."""
 LARGER: Final = PoolingWeights("recorded writer", is_larger=True)
 
 
@@ -139,9 +137,7 @@ def outcome(post: str, suggestion: Suggestion, good: Sequence[str], planted: Seq
     )
 
 
-async def run(
-    settings: Settings, replies: Sequence[DraftExample], profile: Profile, pooling: PoolingWeights
-) -> list[Outcome]:
+async def run(settings: Settings, replies: Sequence[DraftExample], pooling: PoolingWeights) -> list[Outcome]:
     """The engine over each post, with its recorded writer."""
     embedder = open_embedder(settings)
     readers, knowledge = Readers.load(embedder), open_knowledge(settings, embedder)
@@ -155,7 +151,7 @@ async def run(
             continue
         engine = Engine(writer, knowledge, readers, pooling=pooling, writer=pooling)
         flagged = FlaggedPost(PostRef("bench", "bench", "bench", str(number)), post, "author", "bench", "bench")
-        suggestion = await engine.suggest(Request(flagged, replace(profile, drafts_each=_SAYS), force=True))
+        suggestion = await engine.suggest(Request(flagged, LIVE, force=True))
         outcomes.append(outcome(post, suggestion, list(writer.said), writer.planted))
         note(f"{number}/{len(by_post)}: {outcomes[-1].shown} of {outcomes[-1].said} shown")
     return outcomes
@@ -190,26 +186,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--posts", type=Path, help="JSON lines with id, post and target_group")
     parser.add_argument("--drafts", type=Path, help="JSON lines with post_id, label good or bad, kind and text")
-    parser.add_argument("--profile", default="live", help=f"one of {', '.join(PROFILES)}")
     parser.add_argument("--limit", type=int, help="take only so many drafts of the test split")
     parser.add_argument("--out", type=Path, help="write the JSON here instead of standard output")
     options = parser.parse_args()
     try:
         if (options.posts is None) != (options.drafts is None):
             raise BadInput("One of the files is missing.", remedy="Give both --posts and --drafts, or neither.")
-        if options.profile not in PROFILES:
-            raise BadInput(f"There is no profile {options.profile}.", remedy=f"Use one of {', '.join(PROFILES)}.")
         replies = read_replies(options.posts, options.drafts) if options.posts else test_replies()[: options.limit]
         if not any(reply.is_good for reply in replies):
             raise BadInput("The drafts hold no good one.", remedy="Give drafts with the label good.")
-        settings, profile = load_settings(), PROFILES[options.profile]
-        larger = asyncio.run(run(settings, replies, profile, LARGER))
-        small = asyncio.run(run(settings, replies, profile, shipped()))
+        settings = load_settings()
+        larger = asyncio.run(run(settings, replies, LARGER))
+        small = asyncio.run(run(settings, replies, shipped()))
     except AntiphonError as err:
         raise SystemExit(str(err)) from err
     table = [row("a larger model", larger), row("the model that ships", small)]
     show("What becomes of a recorded writer's drafts", table)
-    save(options.out, {"profile": options.profile, "table": table})
+    save(options.out, {"table": table})
     print(last_line(larger))  # noqa: T201 - a command
 
 

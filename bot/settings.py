@@ -40,7 +40,7 @@ from pydantic_settings import (
 )
 
 from core.desk.rules.input_checks import need_in_words
-from core.engine.llm.profiles import LIVE, PAPER, PROFILES, QUICK, STANDARD, THOROUGH, Profile
+from core.engine.llm.profiles import LIVE, PAPER, PROFILES, Profile, PublishedProfile
 from core.engine.request import SURE
 from core.engine.review.judge import JudgeFormat
 from core.errors import BadInput, BadSettings
@@ -57,6 +57,7 @@ IS_CLONE: Final = (SHIPPED.parent / "pyproject.toml").is_file()
 """Whether the code is a clone of the repository. The settings of an installation are replaced by the next update."""
 _CONFIG_VARIABLE: Final = "ANTIPHON_CONFIG"
 _SEPARATOR: Final = "__"
+_OTHER_PROFILE: Final = "Use live; paper, the published loop, is there to measure against."
 _SECRET: Final = re.compile(r"(ANTIPHON__\w+)=(?!['\"])(.*)", re.IGNORECASE)
 logging.getLogger("pydantic_settings").disabled = True  # with PYDANTIC_SETTINGS_DEBUG it would write secrets
 
@@ -221,14 +222,17 @@ class CommunitySettings(SettingsTable):
     sure: Annotated[float, Field(ge=0, le=1)] = SURE
 
 
-class ProfilesSettings(SettingsTable):
-    """The six profiles; what a file leaves out keeps its default."""
+def _profile(name: str) -> str:
+    if name not in PROFILES:
+        raise ValueError(_OTHER_PROFILE)
+    return name
 
-    quick: Profile = QUICK
+
+class ProfilesSettings(SettingsTable):
+    """The profiles; what a file leaves out keeps its default."""
+
     live: Profile = LIVE
-    standard: Profile = STANDARD
-    thorough: Profile = THOROUGH
-    paper: Profile = PAPER
+    paper: PublishedProfile = PAPER
 
 
 class DeskSettings(SettingsTable):
@@ -331,7 +335,7 @@ class Settings(BaseSettings):
         frozen=True, extra="forbid", hide_input_in_errors=True,
     )  # fmt: skip
 
-    profile: Literal["quick", "live", "standard", "thorough", "paper"] = "live"
+    profile: Annotated[str, AfterValidator(_profile)] = LIVE.name
     llm: LlmSettings = LlmSettings()
     judge: JudgeSettings = JudgeSettings()
     kb: KbSettings = KbSettings()
@@ -358,8 +362,8 @@ class Settings(BaseSettings):
         """The profile with this name; the configured default for "". Raises ``BadInput`` for another name."""
         wanted = name or self.profile
         if wanted not in PROFILES:
-            raise BadInput(f"There is no profile {wanted!r}.", remedy=f"There are: {', '.join(PROFILES)}.")
-        profile: Profile = getattr(self.profiles, wanted.replace("-", "_"))
+            raise BadInput(f"There is no profile {wanted!r}.", remedy=_OTHER_PROFILE)
+        profile: Profile = getattr(self.profiles, wanted)
         return profile
 
     @property
@@ -495,11 +499,22 @@ def _check(source: Source, key: Key, written: str) -> None:
     """Refuse a key that does not exist, and name the nearest one, or one of the same name in another table."""
     if written == source.label(key) and any(each[: len(key)] == key for each in KEYS):
         return  # of a table, Settings say what it must hold
+    wrong = f"{source.name}: there is no key {written}."
+    if key[0] == "profiles":
+        raise BadSettings(wrong, remedy=_of_a_profile(source, key))
     names = {".".join(path): path for path in KEYS}
     same = [name for name in names if name.endswith(f".{key[-1]}")]
     near = difflib.get_close_matches(".".join(key), names, n=1) or same
     remedy = f"Did you mean {source.label(names[near[0]])}?" if near else f"The {FILE_NAME} that ships lists every key."
-    raise BadSettings(f"{source.name}: there is no key {written}.", remedy=remedy)
+    raise BadSettings(wrong, remedy=remedy)
+
+
+def _of_a_profile(source: Source, key: Key) -> str:
+    """What to do about a key that no profile has: those of the published loop are no keys of ``live``."""
+    own = {path[-1]: path for path in KEYS if path[:2] == key[:2]}
+    if near := difflib.get_close_matches(key[-1], own, n=1):
+        return f"Did you mean {source.label(own[near[0]])}?"
+    return f"Remove it. [profiles.{key[1]}] has {', '.join(own)}." if own else f"Remove it. {_OTHER_PROFILE}"
 
 
 def load_settings(config: Path | None = None, environment: Mapping[str, str] | None = None) -> Settings:

@@ -39,8 +39,8 @@ ProfileOption = Annotated[
     typer.Option(
         "--profile",
         metavar="NAME",
-        help="How long a suggestion may take: quick (45 s), live (90 s), standard (3 min), thorough (10 min) or "
-        "paper (1 h). If not given, profile of config.toml, which describes them.",
+        help="How drafts are searched for: live (90 s), or paper, the published loop (1 h). If not given, profile of "
+        "config.toml, which describes them.",
     ),
 ]
 LanguageOption = Annotated[

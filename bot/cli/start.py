@@ -17,7 +17,7 @@ app = typer.Typer()
 
 
 @app.command()
-def demo(profile: command.ProfileOption = "quick", config: command.ConfigOption = None) -> None:
+def demo(profile: command.ProfileOption = "", config: command.ConfigOption = None) -> None:
     """Show three posts of a sample community, from flag to reply. It asks nothing and ends by itself."""
     from bot.cli.demo import demo as show  # the demo's parts are not needed by other commands
 

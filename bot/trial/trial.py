@@ -298,7 +298,9 @@ async def _is_preferred(pair: Pair, model: MeteredModel, pooling: PoolingWeights
     brief = Brief(post, Reading(pair.language, *unexplained, Action.REPLY, ""), "", ())
     first = await judge.compare(brief, pair.better, pair.worse)
     second = await judge.compare(brief, pair.worse, pair.better)
-    return first is not None and second is not None and first.logit > 0 > second.logit
+    if first is None or second is None:
+        return False
+    return first.first > first.second and second.second > second.first
 
 
 async def _each(questions: Sequence[T], ask: Callable[[T], Awaitable[bool]]) -> list[bool]:

@@ -20,7 +20,7 @@ from core.engine.cards.bank import LANGUAGES, ArgumentCard
 from core.engine.cards.own import with_own_stereotypes
 from core.engine.cards.router import Router, shipped_router
 from core.engine.llm.budget import Budget, MeteredModel
-from core.engine.llm.profiles import SearchKind
+from core.engine.llm.profiles import PublishedProfile
 from core.engine.llm.prompts import wishes
 from core.engine.outcomes import StageOutcome
 from core.engine.ports import EvidenceSource, LanguageModel
@@ -44,7 +44,7 @@ from core.engine.wording.target_groups import undisguised
 from core.engine.wording.text_rules import is_community_rule
 from core.engine.writing.first_drafts import compose
 from core.engine.writing.larger_search import LargerSearch
-from core.engine.writing.search import SEARCHES, DraftSearch
+from core.engine.writing.search import DraftSearch, PublishedSearch
 from core.engine.writing.unargued_drafts import Supporter, led_by, with_notice
 from core.engine.writing.writer import PASSAGES, Writer
 from core.errors import ModelUnavailable
@@ -77,9 +77,10 @@ async def is_ready() -> None:
 class Engine:
     """The engine over its ports. One instance serves many posts; ``seed`` makes the search repeatable.
 
-    ``judge`` compares the drafts; where it is ``None``, the model that writes them does. The same one is asked what the
-    small readers are asked, except a judge that answers with scores; ``pooling`` says how far that model counts, and
-    ``writer`` which one ``model`` is: what a larger one writes comes before what was prepared.
+    ``judge`` reviews the drafts of a larger model, and compares those of the published search; where it is ``None``,
+    the model that writes them does. The same one is asked what the small readers are asked, except a judge that answers
+    with scores; ``pooling`` says how far that model counts, and ``writer`` which one ``model`` is: what a larger one
+    writes comes before what was prepared.
     ``router`` tells which stereotypes a post puts forward; the shipped one where none is named. ``probe`` reads posts
     by the hidden states of ``model``, where that is the one that ships. ``ready`` waits until ``model`` can be asked,
     which begins once the first prepared draft is shown.
@@ -127,7 +128,7 @@ class Engine:
 
     def _also(self, request: Request) -> frozenset[str]:
         """The languages in which the model reads and writes alone."""
-        is_asked = self.writer.is_larger and request.profile.search is SearchKind.DRAFTS
+        is_asked = self.writer.is_larger and not request.profile.is_published
         return request.voice.also if is_asked else frozenset()
 
     def _without_a_model(self, request: Request) -> Suggestion | None:
@@ -188,7 +189,7 @@ class _Run:
         self.shown = ""
         self.shown_about: tuple[TargetGroup | None, tuple[str, ...]] | None = None
         own_order = request.voice.intents != tuple(Intent)
-        is_open = engine.writer.is_larger or request.profile.search is SearchKind.PUBLISHED
+        is_open = engine.writer.is_larger or request.profile.is_published
         limit = shipped_vectors().limit(request.voice.sure)
         self.least = limit.chance if limit else 0.0
         self.leading = () if is_open else request.voice.intents if own_order else LEADING
@@ -197,7 +198,6 @@ class _Run:
             self.model,
             engine.readers,
             engine.evidence,
-            engine.writer,
             engine.router,
             claim=request.claim,
             sources=request.sources,
@@ -261,7 +261,7 @@ class _Run:
     @property
     def is_larger(self) -> bool:
         """Whether a larger model than the one that ships writes, and is simply asked."""
-        return self.engine.writer.is_larger and self.request.profile.search is SearchKind.DRAFTS
+        return self.engine.writer.is_larger and not self.request.profile.is_published
 
     async def _by_larger(self) -> Suggestion:
         """The suggestion of a larger model: one reading, the plain question, one with evidence, and one review."""
@@ -293,7 +293,6 @@ class _Run:
         search, assessor = await LargerSearch(
             writer,
             self.judge.model,
-            self.judge,
             passages,
             lambda brief: self._assessor(brief, cards),
             brief,
@@ -408,27 +407,31 @@ class _Run:
         )
 
     def _search(self, assessor: Assessor) -> DraftSearch:
-        return SEARCHES[self.request.profile.search](
+        profile = self.request.profile
+        search: Callable[..., DraftSearch] = DraftSearch
+        if isinstance(profile, PublishedProfile):
+            search = partial(PublishedSearch, profile=profile, judge=self.judge)
+        return search(
             assessor,
             style=self.request.voice.style,
             exemplars=self.request.exemplars,
             variant=self.request.variant,
-            judge=self.judge,
             chance=self.chance,
             show=partial(self._show, assessor=assessor),
             report=self._report,
         )
 
     async def _rank(self, pool: Sequence[Candidate], assessor: Assessor) -> list[Draft]:
-        """Stage 5: the judge's tournament among the best, and at most four drafts."""
-        entrants = await assessor.entrants(pool, self.request.profile.judge_candidates)
+        """Stage 5: the best by the rewards, and in the published search by the judge; at most four drafts."""
+        profile = self.request.profile
+        compared = profile.proposals if isinstance(profile, PublishedProfile) else MAX_DRAFTS
+        entrants = await assessor.entrants(pool, compared)
         judged = self._value_of(await judge(entrants, assessor.brief, self.judge))
         if unscored := note_of_missing([assessor.teller.unscored(candidate) for candidate in judged]):
             self.degraded.append(unscored)
-        is_published = self.request.profile.search is SearchKind.PUBLISHED
-        far = frozenset[str]() if is_published else far_from(assessor.brief.evidence)
-        order = ranked(judged, far=far, by_judge_alone=is_published, leading=self.leading)
-        best, why = order[:MAX_DRAFTS], why_first(order, MAX_DRAFTS, far=far, by_judge_alone=is_published)
+        far = frozenset[str]() if profile.is_published else far_from(assessor.brief.evidence)
+        order = ranked(judged, far=far, by_judge_alone=profile.is_published, leading=self.leading)
+        best, why = order[:MAX_DRAFTS], why_first(order, MAX_DRAFTS, far=far, by_judge_alone=profile.is_published)
         if self.request.claim and best and not any(candidate.argues for candidate in best):
             self.degraded.append(sentence("claims: no draft argues the claim that was chosen"))
         self._report("judge", f"{self.budget.judge_calls} comparisons")

@@ -36,11 +36,8 @@ CALLER = Path(__file__).with_name("start") / "caller.py"
 ROOT = Path(__file__).parents[2]
 GUARD_SECONDS = 480  # only bounds a hang
 SOON = {
-    "ANTIPHON__PROFILES__QUICK__DEADLINE_SECONDS": "3",
-    "ANTIPHON__PROFILES__QUICK__ROUNDS": "1",
-    "ANTIPHON__PROFILES__QUICK__MAX_MODEL_CALLS": "2",
-    "ANTIPHON__PROFILES__QUICK__CLAIMS": "2",
-    "ANTIPHON__PROFILES__QUICK__WRITTEN": "1",
+    "ANTIPHON__PROFILES__LIVE__DEADLINE_SECONDS": "3",
+    "ANTIPHON__PROFILES__LIVE__MAX_MODEL_CALLS": "2",
     "ANTIPHON__LLM__HUB_REPO": "",
 }
 """Settings of the embedded model that keep the tests short: less to do for a post, and no look at the hub."""
@@ -293,9 +290,7 @@ def server() -> Iterator[ChatServer]:
         texts={
             "reading": json.dumps(READING),
             "claims": "Migrants pay rent, shop and taxes like anybody who lives here.",
-            "queries": "employment of migrants\nnet fiscal contribution of migrants",
             "draft": lambda messages: "banana" if "banana" in messages[-1].content else REPLY,
-            "rewrite": lambda messages: "banana" if "banana" in messages[-1].content else REPLY,
         },
         shares={
             "hateful": lambda messages, _: (
@@ -303,7 +298,6 @@ def server() -> Iterator[ChatServer]:
             ),
             "violent": {"yes": 0.02, "no": 0.98},
             "entailment": {"yes": 0.9, "no": 0.1},
-            "quality": {"yes": 0.8, "no": 0.2},
         },
     )
     with serving(model) as running:
@@ -312,12 +306,11 @@ def server() -> Iterator[ChatServer]:
 
 @pytest.fixture
 def drafter(antiphon: Antiphon, server: ChatServer) -> Antiphon:
-    """The command with that model, behind a server, and the profile quick."""
+    """The command with that model, behind a server."""
     return antiphon.having(
         ANTIPHON__LLM__BACKEND="server",
         ANTIPHON__LLM__BASE_URL=server.url,
         ANTIPHON__LLM__MODEL="fake",
-        ANTIPHON__PROFILE="quick",
         ANTIPHON__DESK__UNDO_SECONDS="0",
     )
 

@@ -40,7 +40,7 @@ def test_standard_input_that_is_none(here: InThisProcess):
 @pytest.mark.parametrize(
     ("option", "choices"),
     [
-        ("--profile", ("quick", "live", "standard", "thorough", "paper")),
+        ("--profile", ("live", "paper")),
         ("--intent", ("informative", "empathetic", "questioning", "denouncing", "positive")),
         ("--language", ("en", "es", "it", "eu")),
     ],

@@ -52,8 +52,7 @@ def test_a_case_is_finished_though_vllm_is_killed_meanwhile(tmp_path: Path) -> N
     worker = Antiphon(home).having(
         VLLM_CPU_KVCACHE_SPACE="1",
         ANTIPHON__KB__CACHE_FOLDER=str(cache_in(home / "cache")),
-        ANTIPHON__PROFILE="quick",
-        ANTIPHON__PROFILES__QUICK__DEADLINE_SECONDS="300",
+        ANTIPHON__PROFILES__LIVE__DEADLINE_SECONDS="300",
         ANTIPHON__LLM__TIMEOUT_SECONDS="300",
         ANTIPHON__VLLM__MODEL=options.model,
         ANTIPHON__VLLM__SERVED_NAME=options.served_name,

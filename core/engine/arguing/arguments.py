@@ -22,7 +22,6 @@ from core.engine.llm.budget import MeteredModel
 from core.engine.outcomes import StageOutcome
 from core.engine.ports import EvidenceSource
 from core.engine.readers.networks import Readers
-from core.engine.readers.pooling import PoolingWeights
 from core.engine.wording.accusations import brought_in
 from core.models import Brief, Claim, Evidence, FlaggedPost, Intent, Reading, TargetGroup
 
@@ -55,7 +54,6 @@ class ArgumentStage:
     Attributes:
         post: the post, with disguised names in plain words.
         source: the knowledge base.
-        writer: which model ``model`` is.
         claim: the claim that a person chose; ``None`` where nobody did.
         sources: which sources the community wants.
         intents: of which prepared replies may be.
@@ -67,7 +65,6 @@ class ArgumentStage:
     model: MeteredModel
     readers: Readers
     source: EvidenceSource
-    writer: PoolingWeights
     router: Router
     claim: str | None = None
     sources: Sources = ANY_SOURCES
@@ -147,17 +144,14 @@ class ArgumentStage:
     async def _claims(self, language: str, cards: Sequence[ArgumentCard]) -> StageOutcome[list[Claim]]:
         """Counter-claims, the winner of the vote first. A claim that a person chose is the only one.
 
-        Where cards answer the post, the model that ships is not asked in a profile without a judge: people wait, and
+        Where cards answer the post, the model that ships is asked in the published search alone: people wait, and
         what it writes aims less well than they do.
         """
         if self.claim:
             return StageOutcome([Claim(self.claim, None)], [])
-        profile = self.model.budget.profile
         is_answered = any(not card.stereotype.is_general for card in cards)
-        asks_model = self.writer.is_larger or bool(profile.verdicts) or not is_answered
-        proposed = await propose_claims(
-            self.post, language, cards, self.model, self.readers, profile.claims, asks_model=asks_model
-        )
+        asks_model = self.model.budget.profile.is_published or not is_answered
+        proposed = await propose_claims(self.post, language, cards, self.model, self.readers, asks_model=asks_model)
         if not asks_model:
             return StageOutcome([Claim(text, None) for text in proposed.value], proposed.notes)
         voted = await vote(self.post, proposed.value, self.model)

@@ -28,6 +28,9 @@ from core.errors import ModelUnavailable
 from core.i18n.sentences import listed, sentence
 from core.models import Claim, FlaggedPost
 
+MOST = 5
+"""So many claims are voted on at most."""
+_BALLOTS = 2
 _LEAST_SHARE = 0.001
 _MOST_PREPARED = 3
 _NUMBERING = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s*")
@@ -52,11 +55,10 @@ async def propose_claims(
     cards: Sequence[ArgumentCard],
     model: MeteredModel,
     readers: Readers,
-    count: int,
     *,
     asks_model: bool = True,
 ) -> StageOutcome[list[str]]:
-    """At most ``count`` claims, the arguments of the cards first, and what was lost on the way.
+    """At most ``MOST`` claims, the arguments of the cards first, and what was lost on the way.
 
     Args:
         cards: what answers the post, the likeliest first. Those for any post about the group count only where there
@@ -67,7 +69,7 @@ async def propose_claims(
     prepared = list(dict.fromkeys(card.claim for card in aimed if card.claim))[:_MOST_PREPARED]
     degraded = list[str]()
     try:
-        written = await _write(post, language, model, max(1, count - len(prepared))) if asks_model else []
+        written = await _write(post, language, model, MOST - len(prepared)) if asks_model else []
     except ModelUnavailable as err:
         written = []
         degraded.append(sentence("claims: the model wrote no claim ({why}); prepared claims are used", why=err.message))
@@ -81,7 +83,7 @@ async def propose_claims(
                 faults=listed(sorted(set(lost)), " / "),
             )
         )
-    return StageOutcome(list(dict.fromkeys([*prepared, *standing]))[:count], degraded)
+    return StageOutcome(list(dict.fromkeys([*prepared, *standing]))[:MOST], degraded)
 
 
 async def _write(post: FlaggedPost, language: str, model: MeteredModel, count: int) -> list[str]:
@@ -106,13 +108,13 @@ async def vote(post: FlaggedPost, claims: Sequence[str], model: MeteredModel) ->
     """The claims with their share of the vote, the winner first, and why the vote is missing if it is.
 
     Each ballot shows the claims in another order and reads the log-probabilities of one letter. A fit separates the
-    effect of a claim's place from the effect of the claim, so that two ballots are enough. If a ballot is missing,
-    there is no vote.
+    effect of a claim's place from the effect of the claim, so that two ballots are enough; the published vote has each
+    claim in each place. If a ballot is missing, there is no vote.
     """
     if len(claims) < 2:
         return StageOutcome([Claim(text, 1.0) for text in claims], [])
     count, problem = len(claims), ""
-    logits = np.zeros((min(model.budget.profile.voting_rounds, count), count))
+    logits = np.zeros((count if model.budget.profile.is_published else _BALLOTS, count))
     for turn, ballot in enumerate(logits):
         try:
             order = [*claims[turn:], *claims[:turn]]

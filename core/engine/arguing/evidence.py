@@ -38,11 +38,11 @@ async def write_queries(
     """Queries from post and claim (F2RL, Appendix C.3), and why they are fewer if the model wrote none.
 
     The post itself comes first, then its implied meaning and the claim that won, so that a search is never empty. Then
-    come at most five queries that the model writes, or the other claims in a profile that saves the call.
+    come at most five queries that the model writes, or the other claims in a search that saves the call.
     """
     claim = claims[0] if claims else ""
     own = [text for text in (post.text, reading.implied_meaning, claim) if text]
-    if not model.budget.profile.writes_queries:
+    if not model.budget.profile.is_published:
         return StageOutcome(list(dict.fromkeys([*own, *claims])), [])
     prompt = load_prompt("queries").fill(post=quoted(post.text), claim=claim)
     try:

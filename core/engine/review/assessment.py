@@ -1,4 +1,4 @@
-"""What becomes of a candidate: the gates, the rewards, the receipts, and which ones enter the tournament.
+"""What becomes of a candidate: the gates, the rewards, the receipts, and which ones are compared.
 
 The cheap checks come first: the wording, the small reader, the rewards that ask no model, the scores, and only for the
 best candidates the checks that cost a call. Where a larger model reviews the drafts, neither the small reader nor a
@@ -32,7 +32,6 @@ from core.engine.wording.text_rules import NO_RULES, TextRules
 from core.i18n.sentences import sentence
 from core.models import Brief, Intent
 
-_LEAST_LIKENESS = 0.5
 _LEADS = 1.0
 """What a reply that leads has in ``suits`` beside ``near``: more merit than any other draft can have."""
 _STEP = 0.1
@@ -126,7 +125,6 @@ class Assessor:
             ]
         )
         passed = [c for c, fault in zip(candidates, faults, strict=True) if self._passes(fault)]
-        passed = [c for c in passed if self._passes(await self._drift_fault(c))]
         if not passed:
             return []
         passed = await self._presentable(passed, context)
@@ -214,7 +212,7 @@ class Assessor:
             if not self._passes(sentence("reads as hateful") if is_hate else None):
                 continue
             stands_in = candidate.is_prepared and self.writer.is_larger
-            may_miss = candidate.may_miss or not (candidate.is_prepared or self.is_good_writer)
+            may_miss = candidate.may_miss or not (candidate.is_prepared or self.writer.is_larger)
             done = replace(_told(candidate, by_rules, context), stands_in=stands_in, may_miss=may_miss)
             if opinion is None:
                 shown.append(done)
@@ -242,11 +240,6 @@ class Assessor:
         context = self._context()
         return [_told(c, check_reply(c.text, context), context) if c.unsourced else c for c in candidates]
 
-    @property
-    def is_good_writer(self) -> bool:
-        """Whether what the model writes is more than a try."""
-        return self.writer.is_larger
-
     async def finish(self, candidate: Candidate, *, asks_model: bool = True) -> Candidate:
         """The candidate with its receipts, its warnings, and the rewards that cost a call of the model."""
         model = self.model if asks_model else None
@@ -255,7 +248,7 @@ class Assessor:
         )
         self.notes += whole
         quality, no_quality = candidate.scores.argument_quality, candidate.no_quality  # known, or from an earlier call
-        if quality is None and model and (self.is_good_writer or model.budget.profile.verdicts):
+        if quality is None and model and model.budget.profile.is_published:
             quality = await argument_quality(self.brief, candidate.text, model)
             no_quality = unanswered(model.budget) if quality is None else None
         scores = replace(candidate.scores, argument_quality=quality, factuality=factuality(receipts))
@@ -296,13 +289,6 @@ class Assessor:
         """Whether a sentence of it is a passage's own."""
         own = {sentence for passage in self.brief.evidence for sentence in sentences(passage.text)}
         return not own.isdisjoint(sentences(candidate.text))
-
-    async def _drift_fault(self, candidate: Candidate) -> str | None:
-        """Find a rewrite that says something else, as a small model's sometimes does."""
-        if not candidate.rewrites or self.brief.language not in self.readers.embedder.languages:
-            return None
-        first, second = await asyncio.to_thread(self.readers.embedder.encode, [candidate.text, candidate.rewrites])
-        return sentence("strays from what it rewrites") if float(first @ second) < _LEAST_LIKENESS else None
 
     def _ungrounded_fault(self, candidate: Candidate) -> str | None:
         """Find a fact in a draft that has no evidence."""

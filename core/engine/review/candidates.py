@@ -25,7 +25,7 @@ class Candidate:
     ``chance``: how likely a reader would publish a prepared one under this post, where that can be told
     (``core.engine.cards.answers``); it ``is_unsure`` where that is less than what is offered unasked. It ``stands_in``
     where a larger model writes: only until that one's drafts pass.
-    ``rewrites`` is the text that it rewords; "" where it is not a rewrite. ``doubts``: what a moderator is warned of
+    ``doubts``: what a moderator is warned of
     before any receipt (``core.engine.scoring.gates``). ``signs``: what the small reader says of it, ``None`` in a
     language that it does not know; ``doubt``: what the readers think likely, "" for nothing. ``contested``: why the
     small reader would refuse it, while a larger model has still to review it; ``unsourced``: likewise why the rules on
@@ -40,7 +40,6 @@ class Candidate:
     scores: Scores = field(default_factory=Scores)
     receipts: tuple[Receipt, ...] = ()
     warnings: tuple[str, ...] = ()
-    rewrites: str = ""
     doubts: tuple[str, ...] = ()
     signs: DraftSigns | None = None
     doubt: str = ""

@@ -1,4 +1,4 @@
-"""Stage 5: the tournament among the best drafts, their final order, and why the first leads.
+"""Stage 5: the order of the drafts, why the first leads, and the judge that the published search asks.
 
 Without an answer of the judge a draft gets no score.
 """
@@ -6,7 +6,6 @@ Without an answer of the judge a draft gets no score.
 from __future__ import annotations
 
 import asyncio
-import math
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +20,6 @@ from core.engine.llm.prompts import load_prompt, quoted, unframed
 from core.engine.outcomes import StageOutcome
 from core.engine.ports import Generation
 from core.engine.review.candidates import Candidate
-from core.engine.review.tournament import Tournament
 from core.errors import ModelUnavailable
 from core.i18n.sentences import Sentence, sentence
 from core.models import Brief, Intent
@@ -29,7 +27,6 @@ from core.models import Brief, Intent
 NAMES = (("A", "B"), ("B", "A"))
 """The names for the two replies. With other letters the embedded model did worse (11 of 16 pairs right, not 13)."""
 HIGHEST = 10.0
-_SUREST = 0.999
 _SCORE_TOKENS = 12
 _SCORES = re.compile(r"^\s*(\d+(?:\.\d+)?)(?:\s*+[,;]\s*+|\s++)(\d+(?:\.\d+)?)\s*$")
 _UNREADABLE = sentence("judge: a pair of drafts got no readable answer")
@@ -60,11 +57,10 @@ class Rubric(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What a judge said of a pair: a score for each, in [0, 10], and how much it prefers the first, in logits."""
+    """What a judge said of a pair: a score for each, in [0, 10]."""
 
     first: float
     second: float
-    logit: float
 
 
 @dataclass(frozen=True)
@@ -95,8 +91,8 @@ class Judge:
         shares = await self.model.choose(prompt, (first_name, second_name), judging=True)
         if shares is None:
             return None
-        share = min(max(shares[first_name], 1 - _SUREST), _SUREST)
-        return Comparison(HIGHEST * share, HIGHEST * (1 - share), math.log(share / (1 - share)))
+        share = shares[first_name]
+        return Comparison(HIGHEST * share, HIGHEST * (1 - share))
 
     async def _by_scores(self, brief: Brief, first: str, second: str) -> Comparison | None:
         prompt = load_prompt("judgelm").fill(
@@ -105,7 +101,7 @@ class Judge:
         how = Generation(max_tokens=_SCORE_TOKENS, temperature=0.0, stop=("\n",))
         answer = await self.model.generate(prompt, how, judging=True)
         scores = read_scores(answer.texts[0])
-        return None if scores is None else Comparison(*scores, scores[0] - scores[1])
+        return None if scores is None else Comparison(*scores)
 
 
 def read_scores(answer: str) -> tuple[float, float] | None:
@@ -129,7 +125,7 @@ def best_of_each_intent(candidates: Sequence[Candidate], each: int = 1) -> list[
 
 
 def seeded(candidates: Sequence[Candidate], count: int) -> list[Candidate]:
-    """The candidates that enter the tournament: those that hardly miss the post, and one place for another at least.
+    """The candidates that may be shown: those that hardly miss the post, and one place for another at least.
 
     Of both kinds the best of each intent come first, then the others by reward.
     """
@@ -148,47 +144,14 @@ def _by_intent(candidates: Sequence[Candidate]) -> list[Candidate]:
 async def judge(candidates: Sequence[Candidate], brief: Brief, by: Judge) -> StageOutcome[list[Candidate]]:
     """The candidates with the judge's score in [0, 10], and why some have none.
 
-    The profile says whether every pair is compared in both orders, as published, or only as many as settle the first
-    places. A candidate without a comparison has no score.
+    In the published search every pair is compared in both orders, and a candidate's score is its mean over all readable
+    comparisons (CODEOFCONDUCT, Algorithm 3). A candidate without a comparison has no score.
     """
-    if not by.model.budget.profile.verdicts:
+    if not by.model.budget.profile.is_published:
         return StageOutcome(list(candidates), [sentence("judge: the profile asks no judge; the rewards decide")])
     if len(candidates) < 2:
         alone = [sentence("judge: one draft alone cannot be compared")] if candidates else []
         return StageOutcome(list(candidates), alone)
-    rank = _round_robin if by.model.budget.profile.is_round_robin else _adaptively
-    judged = await rank(candidates, brief, by)
-    return StageOutcome(judged.value, sorted(set(judged.notes)))
-
-
-async def _adaptively(candidates: Sequence[Candidate], brief: Brief, by: Judge) -> StageOutcome[list[Candidate]]:
-    """Score each candidate by ten times its chance of being better than another one."""
-    tournament = Tournament([candidate.energy for candidate in candidates])
-    limit = len(candidates) * by.model.budget.profile.verdicts
-    degraded: list[str] = []
-    while len(tournament.asked) + len(tournament.unread) < limit and (pair := tournament.next_pair()):
-        first, second = pair
-        try:
-            comparison = await by.compare(brief, candidates[first].text, candidates[second].text)
-        except ModelUnavailable as err:
-            degraded.append(_why_stopped(err))
-            break
-        if comparison is None:
-            degraded.append(_UNREADABLE)
-            tournament.leave_out(first, second)
-        else:
-            tournament.add_verdict(first, second, comparison.logit)
-    scored = [
-        _with_judge(c, HIGHEST * tournament.chance_to_win(at), tournament.spread(at))
-        if tournament.is_compared(at)
-        else c
-        for at, c in enumerate(candidates)
-    ]
-    return StageOutcome(scored, degraded)
-
-
-async def _round_robin(candidates: Sequence[Candidate], brief: Brief, by: Judge) -> StageOutcome[list[Candidate]]:
-    """Score each candidate by its mean over all readable comparisons (CODEOFCONDUCT, Algorithm 3)."""
     texts = [candidate.text for candidate in candidates]
     pairs = list(permutations(range(len(texts)), 2))
     calls = (by.compare(brief, texts[a], texts[b]) for a, b in pairs)
@@ -197,18 +160,16 @@ async def _round_robin(candidates: Sequence[Candidate], brief: Brief, by: Judge)
     degraded = list[str]()
     for pair, comparison in zip(pairs, comparisons, strict=True):
         if isinstance(comparison, ModelUnavailable):
-            degraded.append(_why_stopped(comparison))
+            why = comparison.message
+            degraded.append(sentence("judge: not every pair of drafts that matters was compared ({why})", why=why))
         elif isinstance(comparison, BaseException):
             raise comparison
         elif comparison is None:
             degraded.append(_UNREADABLE)
         else:
             table[pair] = comparison
-    return StageOutcome([_from_table(candidate, at, table) for at, candidate in enumerate(candidates)], degraded)
-
-
-def _why_stopped(err: ModelUnavailable) -> str:
-    return sentence("judge: not every pair of drafts that matters was compared ({why})", why=err.message)
+    scored = [_from_table(candidate, at, table) for at, candidate in enumerate(candidates)]
+    return StageOutcome(scored, sorted(set(degraded)))
 
 
 def _from_table(candidate: Candidate, at: int, table: Mapping[tuple[int, int], Comparison]) -> Candidate:
@@ -232,15 +193,14 @@ def ranked(
     by_judge_alone: bool = False,
     leading: Sequence[Intent] = (),
 ) -> list[Candidate]:
-    """Best first: by what sends a draft down the list (``Candidate.last``), then by the mean of reward and judge.
+    """Best first: by what sends a draft down the list (``Candidate.last``), then by the reward.
 
     The first of all is one that nobody doubts and that hardly misses the post, where there is one, of the first intent
     of ``leading`` that has one, even if it only stands in. A draft that may miss what the post says comes after the
-    others, and so does one that rests on a passage of ``far``, which may be beside the point. The mean is used because
-    the verdicts of a small judge say little: where it is unsure the rewards decide. Only the rewards decide where the
-    judge did not score every candidate, since its marks are lower than the rewards. In the published algorithm only the
-    judge decides. One that rests on a passage of ``far`` leads only where all do. The second answers with something
-    else than the first, where one does that is doubted no more than the next.
+    others, and so does one that rests on a passage of ``far``, which may be beside the point. In the published
+    algorithm only the judge decides, but where it did not score every candidate. One that rests on a passage of ``far``
+    leads only where all do. The second answers with something else than the first, where one does that is doubted no
+    more than the next.
     """
     order = _order(candidates, far, by_judge_alone=by_judge_alone)
     in_order = sorted(candidates, key=order)
@@ -318,15 +278,12 @@ def _order(
     candidates: Sequence[Candidate], far: frozenset[str], *, by_judge_alone: bool
 ) -> Callable[[Candidate], tuple[bool, int, bool, bool, float]]:
     """What candidates are sorted by: what sends each down, if it may miss, if its evidence is far, its mark."""
-    all_judged = all(candidate.scores.judge is not None for candidate in candidates)
+    is_judged = by_judge_alone and all(candidate.scores.judge is not None for candidate in candidates)
 
     def order(candidate: Candidate) -> tuple[bool, int, bool, bool, float]:
         scores = candidate.scores
-        judged = scores.judge if all_judged else None
-        total = scores.total if all_judged or scores.total is None else candidate.merit
-        reward = None if by_judge_alone and judged is not None else total
-        marks = [mark for mark in (reward, judged) if mark is not None]
+        reward = None if scores.total is None else candidate.merit
         is_far = any(receipt.evidence_id in far for receipt in candidate.receipts)
-        return *candidate.last, candidate.may_miss, is_far, -(fmean(marks) if marks else 0.0)
+        return *candidate.last, candidate.may_miss, is_far, -((scores.judge if is_judged else reward) or 0.0)
 
     return order

@@ -25,7 +25,6 @@ _GRAVE: Final = frozenset(
 )
 """Faults that refuse a draft that would otherwise be shown with a warning."""
 _TOKENS_EACH: Final = 90
-_MEND_CHARACTERS: Final = 140
 FAULTS: Final = (
     "agrees presupposes mirrors stereotypes insults slur harm off_claim half other_group false_fact smear odd generic"
     " politics obeys"
@@ -34,6 +33,7 @@ MOST: Final = 12
 """The most drafts that are reviewed together."""
 _LETTERS: Final = ascii_uppercase[:MOST]
 _YES_NO: Final = {"type": "string", "enum": ["yes", "no"]}
+# "answers" and "mend" let the reviewer think before it orders the drafts; nothing else reads them.
 _DRAFT: Final[dict[str, Any]] = {
     "draft": {"type": "string", "enum": list(_LETTERS)},
     "faults": {"type": "array", "items": {"type": "string", "enum": FAULTS}, "maxItems": 4},
@@ -41,7 +41,7 @@ _DRAFT: Final[dict[str, Any]] = {
     "passage": {"type": "string", "enum": ["yes", "no", "none"]},
     "states": _YES_NO,
     "publish": _YES_NO,
-    "mend": {"type": "string", "maxLength": _MEND_CHARACTERS},
+    "mend": {"type": "string", "maxLength": 140},
 }
 _ITEMS: Final = {"type": "object", "properties": _DRAFT, "required": list(_DRAFT), "additionalProperties": False}
 SCHEMA: Final[dict[str, Any]] = {
@@ -65,14 +65,12 @@ class Opinion:
         says_passage: whether it says what the passage says, and no more; ``None`` where it does not use it.
         states_fact: whether it states something for which a reader would want a source.
         is_publishable: whether a community would publish it as it stands.
-        mend: what to change; "" for nothing.
     """
 
     faults: tuple[str, ...]
     says_passage: bool | None
     states_fact: bool
     is_publishable: bool
-    mend: str
 
     @property
     def is_refused(self) -> bool:
@@ -148,11 +146,9 @@ async def review(
 def _opinion(row: Mapping[str, Any]) -> Opinion:
     faults = row.get("faults") if isinstance(row.get("faults"), list) else []
     known_faults = tuple(fault for fault in dict.fromkeys(map(str, faults or [])) if fault in FAULTS)
-    mend = row.get("mend")
     return Opinion(
         known_faults,
         is_yes(row.get("passage")),
         bool(is_yes(row.get("states"))),
         bool(is_yes(row.get("publish"))) if row.get("publish") is not None else not known_faults,
-        " ".join(mend.split())[:_MEND_CHARACTERS] if isinstance(mend, str) else "",
     )

@@ -150,7 +150,7 @@ async def verify(
 
     Args:
         prepared: prepared sentences, which get no receipt.
-        model: takes sentences apart, in a profile that asks for it, and checks where ``inference`` cannot; ``None`` for
+        model: takes sentences apart in the published search, and checks where ``inference`` cannot; ``None`` for
             a draft that is shown meanwhile.
         inference: checks in the languages that it knows.
 
@@ -208,7 +208,7 @@ class _Checker:
 
     async def _triplets(self, fact: str) -> list[Parts]:
         """The sentence taken apart, or nothing where it is to be checked as a whole."""
-        if self.model is None or not self.model.budget.profile.extracts_triplets:
+        if self.model is None or not self.model.budget.profile.is_published:
             return []
         try:
             return await extract(fact, self.brief.reading.language, self.model)

@@ -18,6 +18,7 @@ from typing import TypeVar
 from core.engine.cards.answers import ANSWERED, answers
 from core.engine.cards.bank import load_cards
 from core.engine.llm.budget import MeteredModel
+from core.engine.llm.profiles import PublishedProfile
 from core.engine.llm.prompts import load_prompt, quoted
 from core.engine.outcomes import Search
 from core.engine.ports import Generation
@@ -25,8 +26,7 @@ from core.engine.review.judge import Judge, Rubric
 from core.engine.wording.language import name_of
 from core.engine.wording.slurs import is_slur
 from core.engine.wording.text import words
-from core.engine.writing.anneal import weights_of
-from core.engine.writing.first_drafts import tidy
+from core.engine.writing.first_drafts import TEMPERATURE, tidy
 from core.errors import ModelUnavailable
 from core.i18n.sentences import sentence
 from core.models import Brief
@@ -34,6 +34,9 @@ from core.models import Brief
 APPENDED_WORDS = 20
 """The number in the public code; the paper gives none."""
 _MAX_TOKENS = 150
+_T0, _T_STEP = 2.0, 1.0
+"""The annealing temperature before the first round, and what each round adds (CODEOFCONDUCT raises T): an answer with
+score E is picked with a probability proportional to T^E, which prefers the better one only where T > 1."""
 Answered = TypeVar("Answered")
 
 
@@ -57,22 +60,30 @@ def word_list(brief: Brief) -> list[str]:
 
 
 async def search(
-    background: str, brief: Brief, bag: Sequence[str], writer: MeteredModel, by: Judge, chance: random.Random
+    profile: PublishedProfile,
+    background: str,
+    brief: Brief,
+    bag: Sequence[str],
+    writer: MeteredModel,
+    by: Judge,
+    chance: random.Random,
 ) -> Search[ScoredText]:
     """Answers to a post, within the budget of ``writer``.
 
     Args:
+        profile: that of the budget.
         background: c0, the string that the search starts from.
         bag: the words to append: a word list of the language, and the post's own words.
 
     Returns:
         Every answer that was written and could be judged.
     """
-    return await _Loop(background, brief, bag, writer, by, chance).run()
+    return await _Loop(profile, background, brief, bag, writer, by, chance).run()
 
 
 @dataclass
 class _Loop:
+    profile: PublishedProfile
     background: str
     brief: Brief
     bag: Sequence[str]
@@ -81,13 +92,13 @@ class _Loop:
     chance: random.Random
 
     async def run(self) -> Search[ScoredText]:
-        budget, profile = self.writer.budget, self.writer.budget.profile
+        budget, profile = self.writer.budget, self.profile
         current, scored = [self.background], dict[str, ScoredText]()
         for done in range(profile.rounds):
             ended = budget.exhausted() or budget.is_late()
             if ended:
                 return Search(_best_first(scored.values()), done, ended)
-            temperature = profile.t0 + (done + 1) * profile.t_step
+            temperature = _T0 + (done + 1) * _T_STEP
             fresh = [answer for text in current for answer in await self._grow(text, temperature)]
             if not fresh:
                 return Search(
@@ -102,27 +113,27 @@ class _Loop:
 
     async def _grow(self, text: str, temperature: float) -> list[ScoredText]:
         """The next candidates from one candidate: the best k of the answers that its k drawn strings lead to."""
-        count = self.writer.budget.profile.proposals
+        count = self.profile.proposals
         sampled = [self.chance.sample(self.bag, min(APPENDED_WORDS, len(self.bag))) for _ in range(count)]
         hint_of = {" ".join([text, *hint]): hint for hint in sampled}
         strings = await self._judge(list(hint_of))
         if not strings:
             return []
-        weights = weights_of([string.score for string in strings], temperature)
+        top = max(string.score for string in strings)
+        weights = [temperature ** (string.score - top) for string in strings]  # scaled, so that none overflows
         drawn = self.chance.choices(strings, weights, k=count)
         answers = await self._rewrite(text, [hint_of[string.text] for string in drawn])
         return _best_first(await self._judge(answers))[:count]
 
     async def _rewrite(self, text: str, hints: Sequence[Sequence[str]]) -> list[str]:
         """Ask for rewrites, with the words apart from the candidate: a model repeats words that are in the text."""
-        profile, brief = self.writer.budget.profile, self.brief
-        jobs = []
+        brief, jobs = self.brief, []
         for hint in hints:
             prompt = load_prompt("rewrite").fill(
                 post=quoted(brief.post.text), reply=text, words=", ".join(hint), language=name_of(brief.language)
             )
             seed = self.chance.randrange(2**31)
-            how = Generation(max_tokens=_MAX_TOKENS, temperature=profile.temperature, seed=seed)
+            how = Generation(max_tokens=_MAX_TOKENS, temperature=TEMPERATURE, seed=seed)
             jobs.append(self.writer.generate(prompt, how))
         answers = _answers(await asyncio.gather(*jobs, return_exceptions=True))
         return list(dict.fromkeys(text for answer in answers if (text := tidy(answer.texts[0]))))

@@ -38,6 +38,7 @@ DESCRIPTIONS = {
 _OPENINGS = 2
 _EXAMPLES = 2
 _MAX_TOKENS = 90
+TEMPERATURE = 0.5
 _VOICES = 3
 
 
@@ -120,13 +121,11 @@ async def write(
     model: MeteredModel,
     *,
     style: str,
-    temperature: float,
     exemplars: Sequence[str],
     cards: Sequence[ArgumentCard] = (),
-    each: int = 1,
     variant: int = 0,
 ) -> StageOutcome[list[Candidate]]:
-    """Drafts by the model, ``each`` for every intent, all asked for at once, and why some are missing.
+    """Drafts by the model, one for every intent, all asked for at once, and why some are missing.
 
     Args:
         exemplars: replies that the community approved.
@@ -142,7 +141,7 @@ async def write(
                 style=style,
                 exemplars=exemplars,
                 fitting=_first_replies(cards, intent),
-                how=Generation(max_tokens=_MAX_TOKENS, temperature=temperature, n=each, seed=seed),
+                how=Generation(max_tokens=_MAX_TOKENS, temperature=TEMPERATURE, seed=seed),
             )
             for intent, seed in zip(intents, seeds, strict=True)
         ),

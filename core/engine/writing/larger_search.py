@@ -2,9 +2,6 @@
 
 Where nearly all samples state facts without a source, some more are asked for that state none. They come first of those
 that the review would publish: a figure or name without a source needs a second person.
-
-In a profile that has rounds the best two are written anew with the review's words, and what wins in both orders of the
-judge is kept: the reduced loop of CODEOFCONDUCT (Algorithm 1).
 """
 
 from __future__ import annotations
@@ -21,7 +18,7 @@ from core.engine.outcomes import Search
 from core.engine.review.assessment import MAX_DRAFTS, Assessor
 from core.engine.review.candidates import Candidate
 from core.engine.review.explanation import cautions_of, unsure
-from core.engine.review.judge import Judge, ranked
+from core.engine.review.judge import ranked
 from core.engine.review.reviewer import ModelReview, Opinion, in_words, review
 from core.engine.scoring.factual import is_factual
 from core.engine.scoring.gates import UNPROVEN, intent_fault, second_doubt
@@ -31,16 +28,12 @@ from core.engine.scoring.repeated_figures import without_repeated
 from core.engine.wording.text import content_stems, numbers, sentences
 from core.engine.writing.first_drafts import compose
 from core.engine.writing.writer import BARE, Writer
-from core.errors import ModelUnavailable
 from core.i18n.sentences import sentence
 from core.models import Brief, Evidence, Intent, Receipt, Verdict
 
-_SAMPLES: Final = 4
-"""Samples of the plain question beside those that the profile adds: five in ``live``, six, seven. Of five the first one
-of the review beats a sample apart in two thirds of the readings, of three in .62 (``docs/figures/measured.md``)."""
-_ROUNDS_EACH: Final = 4
-"""So many of a profile's rounds, which are those of a small model, make one of a larger one."""
-_MENDED: Final = 2
+_SAMPLES: Final = 5
+"""Samples of the plain question. Of five the first one of the review beats a sample apart in two thirds of the
+readings, of three in .62 (``docs/figures/measured.md``)."""
 _ALIKE: Final = 0.6
 _NAMED_FAULTS: Final = 2
 _BARE: Final = 2
@@ -56,7 +49,6 @@ class LargerSearch:
     Attributes:
         writer: writes.
         reviewer: the model that reviews; another one than the writer's where there is one.
-        judge: compares a mended draft with the one before it.
         passages: what may answer the post, ``PASSAGES`` at most.
         assess: an assessor for a brief, with the gates, the readers and the rewards that ask no model.
         brief: the post and its reading; its evidence is the passage that answers, once that is known.
@@ -68,7 +60,6 @@ class LargerSearch:
 
     writer: Writer
     reviewer: MeteredModel
-    judge: Judge
     passages: Sequence[Evidence]
     assess: Callable[[Brief], Assessor]
     brief: Brief
@@ -80,10 +71,9 @@ class LargerSearch:
 
     async def run(self) -> tuple[Search[Candidate], Assessor]:
         """The drafts, best first, four at most, with all that is known of them."""
-        profile = self.writer.model.budget.profile
         answering = asyncio.create_task(self.writer.answering(self.passages))
         try:
-            written = self._value_of(await self.writer.replies(_SAMPLES + profile.drafts_each))
+            written = self._value_of(await self.writer.replies(_SAMPLES))
             plain = self.assess(self.brief)
             start = await self._candidates(written, plain)
             await self.show(start, plain)
@@ -103,17 +93,11 @@ class LargerSearch:
         prepared = await self._prepared(assessor)
         if not start:
             return Search(prepared[:MAX_DRAFTS], 0, sentence("the model wrote no draft that may be shown")), assessor
-        offered, rounds = [*start, *prepared[:1]], 0
-        verdict = self._value_of(await self._reviewed(offered, passage))
-        if verdict:
-            offered, verdict, rounds = await self._mended(offered, verdict, passage, assessor)
+        offered = [*start, *prepared[:1]]
+        texts = [candidate.text for candidate in offered]
+        verdict = self._value_of(await review(self.brief.post, texts, passage, self.reviewer))
         in_order = list(self._ordered(offered, verdict, sourced, passage, assessor))
-        return Search(in_order or prepared[1 : MAX_DRAFTS + 1], rounds, sentence("reviewed")), assessor
-
-    async def _reviewed(
-        self, offered: Sequence[Candidate], passage: Evidence | None
-    ) -> tuple[ModelReview | None, Sequence[str]]:
-        return await review(self.brief.post, [candidate.text for candidate in offered], passage, self.reviewer)
+        return Search(in_order or prepared[1 : MAX_DRAFTS + 1], 0, sentence("reviewed")), assessor
 
     async def _candidates(self, texts: Sequence[str], assessor: Assessor) -> list[Candidate]:
         """The texts that pass the gates, with their intents, which are labels given afterwards."""
@@ -139,45 +123,6 @@ class LargerSearch:
         """Prepared replies, best first: they stand in where the model wrote none, and one is reviewed with the rest."""
         drafts = compose(assessor.brief, self.cards, assessor.allowed, self.chance)
         return ranked(await assessor.best(drafts))
-
-    async def _mended(
-        self, offered: list[Candidate], verdict: ModelReview, passage: Evidence | None, assessor: Assessor
-    ) -> tuple[list[Candidate], ModelReview, int]:
-        """The drafts after the profile's rounds: the best two, mended, where the judge prefers that in both orders."""
-        rounds = self.writer.model.budget.profile.rounds // _ROUNDS_EACH
-        for done in range(rounds):
-            if self.writer.model.budget.is_late():
-                return offered, verdict, done
-            by_text = {candidate.text: candidate for candidate in offered}
-            order = [by_text[text] for text in verdict.order if text in by_text and not by_text[text].is_prepared]
-            advice = {text: opinion.mend for text, opinion in verdict.opinions.items()}
-            wanting = [draft for draft in order[:_MENDED] if advice.get(draft.text)]
-            texts = [await self.writer.mended(draft.text, advice[draft.text]) for draft in wanting]
-            won, beaten = list[Candidate](), list[Candidate]()
-            for before, text in zip(wanting, texts, strict=True):
-                for mended in await self._candidates([text] if text and text not in by_text else [], assessor):
-                    if await self._is_better(mended, before):
-                        won.append(mended)
-                        beaten.append(before)
-            if not won:
-                return offered, verdict, done + 1
-            offered = [*won, *(draft for draft in offered if draft not in beaten)]
-            again = self._value_of(await self._reviewed(offered, passage))
-            if again is None:
-                return offered, verdict, done + 1
-            verdict = again
-        return offered, verdict, rounds
-
-    async def _is_better(self, mended: Candidate, before: Candidate) -> bool:
-        try:
-            first = await self.judge.compare(self.brief, mended.text, before.text)
-            second = await self.judge.compare(self.brief, before.text, mended.text)
-        except ModelUnavailable as err:
-            self.notes.append(
-                sentence("judge: not every pair of drafts that matters was compared ({why})", why=err.message)
-            )
-            return False
-        return first is not None and second is not None and first.logit > 0 > second.logit
 
     def _ordered(
         self,

@@ -1,27 +1,25 @@
-"""Stage 4 as a whole: prepared drafts at once, then what the model writes, then the loop that improves them.
+"""Stage 4 as a whole with the model that ships: prepared drafts at once, then what the model writes.
 
-Each kind of search of a profile is a class with one method.
+A larger model has a search of its own (``core.engine.writing.larger_search``).
 """
 
 from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from types import MappingProxyType
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from core.engine.cards.bank import ArgumentCard
-from core.engine.llm.profiles import Profile, SearchKind
+from core.engine.llm.profiles import PublishedProfile
 from core.engine.outcomes import Search, StageOutcome
 from core.engine.review.assessment import MAX_DRAFTS, Assessor
 from core.engine.review.candidates import Candidate
 from core.engine.review.judge import LEADING, Judge, seeded
 from core.engine.scoring.gates import intent_fault
 from core.engine.wording.text import counted, join
-from core.engine.writing.anneal import anneal
 from core.engine.writing.codeofconduct import search, word_list
 from core.engine.writing.first_drafts import compose, weakest, write
 from core.i18n.sentences import sentence
@@ -40,7 +38,6 @@ class DraftSearch:
         style: how the community speaks.
         exemplars: replies that it approved, the closest to the post first.
         variant: how often the post was drafted before.
-        judge: asked within the published search.
         chance: makes the search repeatable.
         show: called with the candidates so far, whenever there are better ones.
         report: called with the name of a step and what came of it.
@@ -50,24 +47,18 @@ class DraftSearch:
     style: str
     exemplars: Sequence[str]
     variant: int
-    judge: Judge
     chance: random.Random
     show: Callable[[Sequence[Candidate]], Awaitable[None]]
     report: Callable[[str, str], None]
-
-    @property
-    def _profile(self) -> Profile:
-        return self.assessor.model.budget.profile
 
     async def run(self) -> Search[Candidate]:
         """The drafts that pass the gates, in no order, and how the search ended.
 
         Where prepared replies are held back the model that ships writes none: what it writes fits less often than they.
         """
-        brief, cards, model = self.assessor.brief, self.assessor.cards, self.assessor.model
         start = await self._prepared_drafts()
         await self.show(start)
-        if self.assessor.is_held_back and not self.assessor.is_good_writer:
+        if self.assessor.is_held_back:
             self.report("drafts", f"drafts that pass the gates: {len(start)}")
             return Search(start, 0, sentence("what seldom fits is held back"))
         async for written in self._model_drafts(
@@ -77,15 +68,13 @@ class DraftSearch:
             start += await self.assessor.best([candidate for candidate in written if candidate.text not in texts])
             await self.show(start)
         self.report("drafts", f"drafts that pass the gates: {len(start)}")
-        improved = await anneal(start, brief, cards, model, self.assessor, self.chance, self.show)
-        self._report_search(improved)
-        return improved
+        start.sort(key=lambda candidate: -candidate.energy)
+        empty = None if start else sentence("no draft passed the gates")
+        return Search(start, 0, empty or self.assessor.model.budget.exhausted() or sentence("drafted"))
 
     def _is_filled(self, start: Sequence[Candidate]) -> bool:
-        """Whether nobody needs more: without a judge, what the model that ships writes seldom is better."""
-        profile = self._profile
-        asks = self.assessor.is_good_writer or profile.verdicts or self.assessor.is_claim_chosen
-        return not asks and len(start) >= profile.judge_candidates
+        """Whether nobody needs more: what the model that ships writes seldom is better."""
+        return len(start) >= MAX_DRAFTS and not self.assessor.is_claim_chosen
 
     async def _prepared_drafts(self) -> list[Candidate]:
         """Prepared drafts of the first stereotype that still has some: a community may have posted all of one.
@@ -134,22 +123,54 @@ class DraftSearch:
 
     async def _model_drafts(self, intents: Sequence[Intent]) -> AsyncIterator[list[Candidate]]:
         """What the model writes, two drafts at a time, as long as there is time."""
-        profile = self._profile
-        intents_asked = intents[: profile.written]
-        for start in range(0, len(intents_asked), _WRITTEN_AT_ONCE):
+        for start in range(0, len(intents), _WRITTEN_AT_ONCE):
             if start and not self.assessor.model.budget.is_time_to_write:
                 return
             drafts = await write(
                 self.assessor.brief,
-                intents_asked[start : start + _WRITTEN_AT_ONCE],
+                intents[start : start + _WRITTEN_AT_ONCE],
                 self.assessor.model,
                 style=self.style,
-                temperature=profile.temperature,
                 exemplars=self.exemplars,
                 cards=self.assessor.cards,
                 variant=self.variant,
             )
             yield self._value_of(drafts)
+
+    def _value_of(self, noted: StageOutcome[list[T]]) -> list[T]:
+        self.assessor.notes += noted.notes
+        return noted.value
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedSearch(DraftSearch):
+    """The search of CODEOFCONDUCT as it was published (``core.engine.writing.codeofconduct``).
+
+    Attributes:
+        profile: that of the budget.
+        judge: asked within the search.
+    """
+
+    profile: PublishedProfile
+    judge: Judge
+
+    async def run(self) -> Search[Candidate]:
+        """The best answers of the published search that pass the gates, as many as the judge compares."""
+        brief = self.assessor.brief
+        background = join(passage.summary for passage in brief.evidence) or brief.claim
+        published = await search(
+            self.profile, background, brief, word_list(brief), self.assessor.model, self.judge, self.chance
+        )
+        rounds, found = counted(published.rounds, "round"), counted(len(published.found), "draft")
+        self.report("anneal", f"{rounds}, {found}, {published.stopped}")
+        pool = (await self._fit_drafts([answer.text for answer in published.found]))[: self.profile.proposals]
+        if not pool:
+            self.assessor.notes.append(
+                sentence("drafts: no answer of the published search passed the gates; prepared drafts are shown")
+            )
+            pool = await self._prepared_drafts()
+        await self.show(pool)
+        return Search(pool, published.rounds, published.stopped)
 
     async def _fit_drafts(self, texts: Sequence[str]) -> list[Candidate]:
         """The texts that pass the gates and have an intent that the community wants."""
@@ -163,43 +184,6 @@ class DraftSearch:
             return Intent.INFORMATIVE
         shares = (await asyncio.to_thread(reader.read, brief.post.text, [text], brief.language))[0].intents
         return max((intent for intent in shares if not intent_fault(text, intent)), key=lambda intent: shares[intent])
-
-    def _report_search(self, search_: Search[T]) -> None:
-        self.report(
-            "anneal", f"{counted(search_.rounds, 'round')}, {counted(len(search_.found), 'draft')}, {search_.stopped}"
-        )
-
-    def _value_of(self, noted: StageOutcome[list[T]]) -> list[T]:
-        self.assessor.notes += noted.notes
-        return noted.value
-
-
-class PublishedSearch(DraftSearch):
-    """The search of CODEOFCONDUCT as it was published (``core.engine.writing.codeofconduct``)."""
-
-    async def run(self) -> Search[Candidate]:
-        """The best answers of the published search that pass the gates, as many as the judge compares."""
-        brief = self.assessor.brief
-        background = join(passage.summary for passage in brief.evidence) or brief.claim
-        published = await search(background, brief, word_list(brief), self.assessor.model, self.judge, self.chance)
-        self._report_search(published)
-        pool = (await self._fit_drafts([answer.text for answer in published.found]))[: self._profile.judge_candidates]
-        if not pool:
-            self.assessor.notes.append(
-                sentence("drafts: no answer of the published search passed the gates; prepared drafts are shown")
-            )
-            pool = await self._prepared_drafts()
-        await self.show(pool)
-        return Search(pool, published.rounds, published.stopped)
-
-
-SEARCHES: Final[Mapping[SearchKind, type[DraftSearch]]] = MappingProxyType(
-    {
-        SearchKind.DRAFTS: DraftSearch,
-        SearchKind.PUBLISHED: PublishedSearch,
-    }
-)
-"""What each kind of search of a profile is; a larger model has its own (``core.engine.writing.larger_search``)."""
 
 
 def _by_stereotype(cards: Sequence[ArgumentCard]) -> list[tuple[str, list[ArgumentCard]]]:

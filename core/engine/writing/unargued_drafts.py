@@ -24,7 +24,7 @@ from core.engine.wording.language import name_of
 from core.engine.wording.slurs import slurs_in
 from core.engine.wording.text import sentences, stop_words, words
 from core.engine.wording.text_rules import NO_RULES, TextRules
-from core.engine.writing.first_drafts import tidy
+from core.engine.writing.first_drafts import TEMPERATURE, tidy
 from core.errors import ModelUnavailable
 from core.i18n.sentences import sentence
 from core.models import Action, Brief, Draft, FlaggedPost, Intent, Kind, Origin, ReadBy, Reading, Scores
@@ -181,9 +181,8 @@ class Supporter:
         prompt = load_prompt("support").fill(
             post=quoted(self.post.text), style=self.style, language=name_of(self._language)
         )
-        temperature = self.model.budget.profile.temperature
         try:
-            answer = await self.model.generate(prompt, Generation(max_tokens=_MAX_TOKENS, temperature=temperature))
+            answer = await self.model.generate(prompt, Generation(max_tokens=_MAX_TOKENS, temperature=TEMPERATURE))
         except ModelUnavailable as err:
             return StageOutcome([], [sentence("support: the model wrote no words of support ({why})", why=err.message)])
         text = tidy(answer.texts[0])

@@ -103,22 +103,6 @@ class Writer:
             )
         return StageOutcome(bare_reply(answer.texts[0]), [])
 
-    async def mended(self, reply: str, words: str) -> str:
-        """A reply again, with an editor's words; "" where the model wrote none."""
-        prompt = load_prompt("mend").fill(
-            thread=conversation(self.post),
-            post=quoted(self.post.text),
-            reply=reply,
-            words=words,
-            language=name_of(self.language),
-            wishes=self.wishes,
-        )
-        try:
-            answer = await self.model.generate(prompt, Generation(max_tokens=_MOST_TOKENS, temperature=0.5))
-        except ModelUnavailable:
-            return ""
-        return bare_reply(answer.texts[0])
-
 
 def plain_question(post: str, language: str, wishes: str = "", thread: str = "") -> list[Message]:
     """The plain question for a reply; what a trained writer learns to answer, too (``training.writer``)."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -27,8 +27,6 @@ from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.readers import readers_saying
 from tests.fakes.engine.suggesting import hate_finding
 from tests.fakes.machine.patience import GUARD_SECONDS
-
-BRIEF = replace(PATIENT, claims=2, voting_rounds=1, written=1, rounds=1, proposals=1, judge_candidates=2)
 
 
 class SimulatedClient(AntiphonClient):
@@ -169,7 +167,7 @@ async def served(
         client.env = connected
         return client
 
-    serving = asyncio.create_task(serve_discord(engine, settings, BRIEF, stop, on_ready, make, clock))
+    serving = asyncio.create_task(serve_discord(engine, settings, PATIENT, stop, on_ready, make, clock))
     try:
         await asyncio.wait({serving, connected}, return_when=asyncio.FIRST_COMPLETED)
         if serving.done():

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 from core.engine.llm.budget import Budget, MeteredModel
-from core.engine.llm.profiles import QUICK, Profile
+from core.engine.llm.profiles import LIVE, Profile
 from core.engine.ports import LanguageModel
 from core.engine.request import Voice
 from core.models import Action, Brief, Evidence, FlaggedPost, PostRef, Reading, Source, TargetGroup
@@ -15,8 +15,8 @@ POST = "Migrants only come here to live off our welfare."
 CLAIM = "Newcomers work and pay their way like the rest of us."
 HARBOUR = "In 2021, newcomers held 340 of the 900 jobs in the harbour."
 
-PATIENT = replace(QUICK, deadline_seconds=3600, target_score=10, written=5, voting_rounds=5, writes_queries=True)
-"""A profile whose deadline no busy machine reaches, and whose target no draft does."""
+PATIENT = replace(LIVE, deadline_seconds=3600)
+"""A profile whose deadline no busy machine reaches."""
 
 ALL_SHOWN = Voice(sure=0)
 """How a community speaks that wants to see every prepared reply: for tests that are not about those held back."""
@@ -61,6 +61,6 @@ def brief_of(*evidence: Evidence, text: str = POST, claim: str = CLAIM, language
     return Brief(post_of(text), reading_of(language), claim, evidence)
 
 
-def metered(model: LanguageModel, profile: Profile = QUICK) -> MeteredModel:
+def metered(model: LanguageModel, profile: Profile = LIVE) -> MeteredModel:
     """The model under a fresh budget."""
     return MeteredModel(model, Budget(profile))

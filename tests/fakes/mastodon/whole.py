@@ -29,10 +29,10 @@ from core.desk.rules.roles import Operator, Role
 from core.desk.rules.roles import Person as Member
 from core.desk.views.platforms import PlatformStatus
 from core.engine.pipeline import Engine
+from tests.fakes.engine.brief import PATIENT
 from tests.fakes.machine.patience import GUARD_SECONDS
 from tests.fakes.mastodon.server.server import MastodonServer
 from tests.fakes.mastodon.town import Person
-from tests.fakes.telegram.whole import BRIEF
 from tests.fakes.web.browsing import PASSWORD, Browser
 
 FAR = "far.example"
@@ -151,7 +151,7 @@ async def _serving(
         settings = town.settings
         platforms = [mastodon_platform(settings), *beside(settings)]
         async with (
-            open_application(engine, settings, platforms, BRIEF, on_standing=hear) as whole,
+            open_application(engine, settings, platforms, PATIENT, on_standing=hear) as whole,
             dashboard(settings, whole, DoctorSetupChecks(settings, whole.database)) as (
                 town.origin,
                 town.accounts,

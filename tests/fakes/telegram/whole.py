@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -29,8 +29,6 @@ from tests.fakes.machine.patience import GUARD_SECONDS
 from tests.fakes.telegram.server.server import TelegramServer
 from tests.fakes.telegram.server.state import JSON
 from tests.fakes.telegram.town import TelegramTown
-
-BRIEF = replace(PATIENT, claims=2, voting_rounds=1, written=1, rounds=1, proposals=1, judge_candidates=2)
 
 BuildPlatforms = Callable[[Settings], Sequence[ServedPlatform]]
 
@@ -181,7 +179,7 @@ async def served(
 
         async def run() -> None:
             platforms = build(settings)
-            async with open_application(engine, settings, platforms, BRIEF, on_standing=hear, clock=clock) as whole:
+            async with open_application(engine, settings, platforms, PATIENT, on_standing=hear, clock=clock) as whole:
                 await serve(whole, stop, settings.desk.drain_seconds)
 
         serving = asyncio.create_task(run())

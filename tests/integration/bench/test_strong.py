@@ -68,19 +68,11 @@ def test_a_better_writer_comes_first(
     assert (larger["planted first"], small["planted first"]) == (0, 0)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "why"),
-    [
-        (["--posts", "p.jsonl"], "One of the files is missing. Give both --posts and --drafts, or neither."),
-        (["--profile", "fast"], "There is no profile fast. Use one of quick"),
-    ],
-)
-def test_wrong_options_name_the_remedy(arguments: list[str], why: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_options_name_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before anything is measured."""
-    monkeypatch.setattr("sys.argv", ["bench.strong", *arguments])
-    with pytest.raises(SystemExit) as caught:
+    monkeypatch.setattr("sys.argv", ["bench.strong", "--posts", "p.jsonl"])
+    with pytest.raises(SystemExit, match=r"One of the files is missing\. Give both"):
         main()
-    assert str(caught.value).startswith(why)
 
 
 async def test_the_recorded_writer_says_each_draft_once() -> None:

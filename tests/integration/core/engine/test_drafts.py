@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import cycle, pairwise
 from pathlib import Path
 
@@ -24,11 +23,11 @@ from core.engine.wording.text import sentences, words
 from core.engine.wording.text_rules import TextRules
 from core.errors import ModelUnavailable
 from core.models import Intent, Kind, Origin, Progress, ReadBy, TargetGroup
-from tests.fakes.engine.brief import ALL_SHOWN, EXPLAINED, PATIENT, POST, post_of
+from tests.fakes.engine.brief import ALL_SHOWN, PATIENT, POST, post_of
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.probes import FakeStates, probe_file
 from tests.fakes.engine.router import FakeRouting, router_to
-from tests.fakes.engine.suggesting import GOOD, NEVER, PUBLISHED, SURELY, helpful, suggest
+from tests.fakes.engine.suggesting import GOOD, PUBLISHED, helpful, suggest
 
 ANSWERS = frozenset(prepared_id("en", one.text) for one in answers())
 """The ids of the replies of the bank."""
@@ -37,15 +36,10 @@ IN_SPANISH = "Los inmigrantes solo vienen aquí a vivir de nuestras ayudas y no 
 
 async def test_one_text_is_one_draft(lenient: Readers, knowledge: EvidenceSource) -> None:
     """A model that answers every prompt alike does not fill the list with copies."""
-    model = FakeModel(
-        texts={"reading": EXPLAINED, "draft": GOOD, "rewrite": GOOD},
-        shares={
-            "hateful": SURELY,
-            "quality": lambda messages, _: SURELY if GOOD in messages[-1].content else NEVER,
-        },
-    )
-    suggestion, events = await suggest(lenient, knowledge, model, profile=replace(PATIENT, judge_candidates=6))
+    model = helpful(draft=GOOD)
+    suggestion, events = await suggest(lenient, knowledge, model, prepared=Changes(hidden=ANSWERS))
     texts = [draft.text for draft in suggestion.drafts]
+    assert model.calls["draft"] > 1
     assert texts.count(GOOD) <= 1
     assert len(texts) == len(set(texts)) > 1
     shown = [event.draft.text for event in events if event.draft]
@@ -54,9 +48,11 @@ async def test_one_text_is_one_draft(lenient: Readers, knowledge: EvidenceSource
 
 async def test_a_prepared_text_from_the_model_is_no_second_draft(readers: Readers, knowledge: EvidenceSource) -> None:
     """A model that has learnt a prepared reply by heart adds no copy of it."""
-    profile = replace(PATIENT, judge_candidates=6)
-    known = (await suggest(readers, knowledge, helpful(), profile=profile))[0].drafts[0].text
-    suggestion, _ = await suggest(readers, knowledge, helpful(draft=known), profile=profile)
+    few = Changes(hidden=ANSWERS)
+    known = (await suggest(readers, knowledge, helpful(), prepared=few))[0].drafts[0].text
+    model = helpful(draft=known)
+    suggestion, _ = await suggest(readers, knowledge, model, prepared=few)
+    assert model.calls["draft"]
     texts = [draft.text for draft in suggestion.drafts]
     assert len(texts) == len(set(texts)) > 1
 
@@ -180,7 +176,7 @@ async def test_a_judge_of_its_own_compares_in_its_own_format(readers: Readers, k
     """One server writes, another one ranks; neither is asked for the other's work, and one budget counts both."""
     writer, judge = helpful(), FakeModel(texts={"judgelm": "9 4"})
     engine = Engine(writer, knowledge, readers, judge=judge, judge_format=JudgeFormat.SCORES)
-    suggestion = await engine.suggest(Request(post_of(), PATIENT, ALL_SHOWN))
+    suggestion = await engine.suggest(Request(post_of(), PUBLISHED, ALL_SHOWN))
     assert set(judge.calls) == {"judgelm"}
     assert writer.calls.keys().isdisjoint({"judgelm", "judge"})
     assert suggestion.cost.judge_calls == judge.calls["judgelm"] > 0
@@ -363,16 +359,16 @@ async def test_a_guess_that_a_community_took_out_is_no_draft(readers: Readers, k
     assert load_stereotypes()["migrants/jobs"].told not in answered
 
 
-async def test_a_model_that_was_not_trained_to_reply_is_not_waited_for_where_nobody_judges(
+async def test_a_model_that_was_not_trained_to_reply_is_not_waited_for_where_prepared_drafts_fill_the_list(
     readers: Readers, knowledge: EvidenceSource
 ) -> None:
-    """In live, where prepared drafts fill the list. A judge, or too few of them, and it is asked."""
+    """A claim that a person chose, or too few of them, and it is asked."""
 
     async def wrote(**request: object) -> bool:
         model, router = helpful(draft=GOOD), router_to("migrants/jobs")
         await suggest(readers, knowledge, model, router=router, **request)  # type: ignore[arg-type]
         return "draft" in [kind for kind, _, _ in model.asked]
 
-    assert not await wrote(profile=LIVE)
-    assert await wrote(profile=replace(LIVE, verdicts=2))
-    assert await wrote(profile=LIVE, prepared=Changes(hidden=ANSWERS))
+    assert not await wrote()
+    assert await wrote(claim="Newcomers pay more into the public purse than they take out.")
+    assert await wrote(prepared=Changes(hidden=ANSWERS))

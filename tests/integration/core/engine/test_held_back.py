@@ -11,7 +11,7 @@ import pytest
 from adapters.sample.posts import SAMPLE_FLAGS, SAMPLE_THREAD
 from core.desk.rules.shortfalls import why_no_draft
 from core.engine.cards.answers import shipped_vectors
-from core.engine.llm.profiles import LIVE, STANDARD, Profile
+from core.engine.llm.profiles import LIVE
 from core.engine.ports import EvidenceSource
 from core.engine.readers.networks import Readers
 from core.engine.request import SURE, Voice
@@ -25,7 +25,6 @@ WELFARE, DISABLED, FITS = (post.text for post in SAMPLE_THREAD if post.id in SAM
 NONE_SURE = "drafts: no prepared reply surely fits; of the likeliest of them readers would publish"
 WARNED = "Antiphon is not sure that this prepared reply fits"
 FAST = replace(LIVE, deadline_seconds=3600)
-SLOW = replace(STANDARD, deadline_seconds=3600, rounds=1, proposals=1)
 
 
 def replies(suggestion: Suggestion) -> list[Draft]:
@@ -48,20 +47,17 @@ async def test_what_surely_fits_is_offered_alone(readers: Readers, knowledge: Ev
     assert set(shown) <= {draft.text for draft in replies(suggestion)}
 
 
-@pytest.mark.parametrize("profile", [FAST, SLOW], ids=["live", "standard"])
-async def test_where_none_surely_fits_there_is_no_draft(
-    readers: Readers, knowledge: EvidenceSource, profile: Profile
-) -> None:
+async def test_where_none_surely_fits_there_is_no_draft(readers: Readers, knowledge: EvidenceSource) -> None:
     """None is shown before the model was read either; the model that ships writes nothing in its place."""
     model = helpful()
-    suggestion, seen = await suggest(readers, knowledge, model, DISABLED, sure=SURE, profile=profile)
+    suggestion, seen = await suggest(readers, knowledge, model, DISABLED, sure=SURE, profile=FAST)
     assert not suggestion.has_answer
     assert not [step.draft for step in seen if step.draft]
     assert suggestion.claims
     assert suggestion.evidence
     assert any(note.startswith(NONE_SURE) for note in suggestion.degraded)
     assert "Antiphon is not sure that any prepared reply fits" in why_no_draft(suggestion)
-    assert not {"draft", "rewrite"} & model.calls.keys()
+    assert "draft" not in model.calls
 
 
 @pytest.mark.parametrize("how, asked", [("force", True), ("offers_all", True), ("claim", "Migrants work and pay in.")])

@@ -11,7 +11,7 @@ import pytest
 from core.engine.arguing.evidence import far_from
 from core.engine.cards.bank import general_cards, load_cards
 from core.engine.llm.budget import Budget, MeteredModel
-from core.engine.llm.profiles import LIVE, STANDARD
+from core.engine.llm.profiles import LIVE
 from core.engine.pipeline import Engine
 from core.engine.ports import EvidenceQuery, EvidenceSource, SearchResult
 from core.engine.readers.networks import Readers
@@ -241,29 +241,6 @@ async def test_the_one_reading_decides_with_the_small_reader(
     if suggestion.reading.recommended_action is action:
         assert model.calls["plain"] == 0
     assert suggestion.reading.recommended_action is action
-
-
-async def test_rounds_mend_with_the_words_of_the_review_and_keep_what_wins_in_both_orders(
-    lenient: Readers, knowledge: EvidenceSource
-) -> None:
-    """In ``standard``; where the judge is of two minds the draft before stays first."""
-    profile = replace(STANDARD, deadline_seconds=3600)
-    review = reviewing({FIRST: {"mend": "say fund, not pot"}}, [SECOND, FIRST])
-
-    def prefers(messages: Any, options: Any) -> dict[str, float]:
-        text = messages[-1].content
-        leads = text.index(SECOND) < text.index(FIRST)
-        return {options[0]: 0.9 if leads else 0.1, options[1]: 0.1 if leads else 0.9}
-
-    model = larger_model(mend=SECOND, review=review)
-    model._shares["judge"] = prefers
-    suggestion, _ = await asked(lenient, knowledge, model, profile=profile)
-    assert (model.calls["mend"], model.calls["judge"], model.calls["review"]) == (1, 2, 2)
-    assert suggestion.drafts[0].text == SECOND
-    assert "say fund, not pot" in prompt(model, "mend")
-    model = larger_model(mend=SECOND, review=review)
-    suggestion, _ = await asked(lenient, knowledge, model, profile=profile)
-    assert SECOND not in {draft.text for draft in suggestion.drafts}
 
 
 async def test_the_conversation_is_shown_without_names(lenient: Readers, knowledge: EvidenceSource) -> None:

@@ -27,10 +27,12 @@ from tests.fakes.engine.brief import ALL_SHOWN, EXPLAINED, PATIENT, POST, passag
 from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.model import FakeModel, Shares, kind_of
 from tests.fakes.engine.router import router_to
-from tests.fakes.engine.suggesting import SURELY
+from tests.fakes.engine.suggesting import PUBLISHED, SURELY
 from tests.fakes.machine.clock import Seconds
 
 AFTER_READING = ("claims", "vote", "queries", "summary", "draft", "rewrite", "quality", "entailment", "judge")
+FEW = Changes(hidden=frozenset(prepared_id("en", answer.text) for answer in answers()))
+"""So few prepared replies that the model is asked for more."""
 FACT = "Newcomers find jobs and add to the economy of the whole town."
 CLAIMS = "Migrants work and pay taxes like the rest of us.\nMigrants come here to work, not to live off welfare."
 """Two on which a vote is held."""
@@ -66,7 +68,7 @@ class _Dying(FakeModel):
     """A model that answers some calls and is gone then."""
 
     def __init__(self, answers: int) -> None:
-        super().__init__(texts={"reading": EXPLAINED, "draft": FACT, "rewrite": FACT}, shares={"hateful": SURELY})
+        super().__init__(texts={"reading": EXPLAINED}, shares={"hateful": SURELY})
         self.answers = answers
 
     async def _ask(self, messages: Sequence[Message], how: Generation | None) -> str:
@@ -87,8 +89,13 @@ async def _suggest(
     return await Engine(model, evidence, readers, seed).suggest(Request(post_of(), profile, ALL_SHOWN))
 
 
+@pytest.mark.parametrize(("profile", "wanting"), [(PATIENT, ()), (PUBLISHED, ("claims", "evidence", "judge"))])
 async def test_a_short_deadline_still_gives_prepared_drafts(
-    readers: Readers, knowledge: EvidenceSource, monkeypatch: pytest.MonkeyPatch
+    readers: Readers,
+    knowledge: EvidenceSource,
+    monkeypatch: pytest.MonkeyPatch,
+    profile: Profile,
+    wanting: Sequence[str],
 ) -> None:
     """The deadline ends the work, not the suggestion: what needs no model is there, and what is missing is said."""
     clock = Seconds()
@@ -99,7 +106,7 @@ async def test_a_short_deadline_still_gives_prepared_drafts(
         return EXPLAINED
 
     model = FakeModel(texts={"reading": late, "draft": FACT, "rewrite": FACT}, shares={"hateful": SURELY})
-    suggestion = await _suggest(readers, knowledge, model, replace(PATIENT, deadline_seconds=60))
+    suggestion = await _suggest(readers, knowledge, model, replace(profile, deadline_seconds=60))
     assert suggestion.drafts
     assert suggestion.cost.stopped_because == "deadline"
     assert suggestion.cost.model_calls == model.calls.total() <= 2  # the reading, and the claims beside it
@@ -107,7 +114,7 @@ async def test_a_short_deadline_still_gives_prepared_drafts(
         assert draft.text != FACT
         assert draft.scores.total is not None
         assert (draft.scores.argument_quality, draft.scores.judge) == (None, None)
-    for stage in ("claims", "evidence", "drafts", "judge"):
+    for stage in wanting:
         reasons = [reason for reason in suggestion.degraded if reason.startswith(f"{stage}: ")]
         assert any("deadline" in reason for reason in reasons), stage
 
@@ -138,7 +145,8 @@ async def test_claims_are_given_up_where_the_reading_advises_against_a_reply(
     model, before = _Stuck("claims", violent=SURELY), asyncio.all_tasks()
     post = post_of("Migrants only come here to live off our welfare. It will kill this country.")
     believed = PoolingWeights("fake", is_larger=False, weights={Question.THREAT: Weights(bias=2.0, large=2.0)})
-    suggestion = await Engine(model, knowledge, readers, pooling=believed).suggest(Request(post, PATIENT, ALL_SHOWN))
+    engine = Engine(model, knowledge, readers, pooling=believed, router=router_to())
+    suggestion = await engine.suggest(Request(post, PATIENT, ALL_SHOWN))
     assert model.reached.is_set()
     assert suggestion.reading.recommended_action is Action.REPORT
     assert asyncio.all_tasks() == before
@@ -167,7 +175,7 @@ async def test_who_does_not_wait_for_the_model_gets_what_stands_without_it(
 @pytest.mark.parametrize("limit", ["max_model_calls", "max_tokens"])
 async def test_a_spent_budget_is_named(readers: Readers, knowledge: EvidenceSource, limit: str) -> None:
     """The limit is never exceeded by more than the calls under way, and the drafts so far come back."""
-    profile = replace(PATIENT, max_model_calls=6) if limit == "max_model_calls" else replace(PATIENT, max_tokens=60)
+    profile = replace(PUBLISHED, max_model_calls=6) if limit == "max_model_calls" else replace(PUBLISHED, max_tokens=40)
     model = _model()
     suggestion = await _suggest(readers, knowledge, model, profile)
     assert suggestion.drafts
@@ -176,12 +184,21 @@ async def test_a_spent_budget_is_named(readers: Readers, knowledge: EvidenceSour
     assert any(suggestion.cost.stopped_because in reason for reason in suggestion.degraded)
 
 
-@pytest.mark.parametrize("kind", ["reading", "claims", "vote", "queries", "draft", "quality", "judge"])
-async def test_a_cancelled_suggestion_stops_cleanly(readers: Readers, knowledge: EvidenceSource, kind: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "profile"),
+    [
+        *((kind, PUBLISHED) for kind in ("reading", "claims", "vote", "queries", "rewrite", "quality", "judge")),
+        *((kind, PATIENT) for kind in ("reading", "claims", "vote", "draft")),
+    ],
+)
+async def test_a_cancelled_suggestion_stops_cleanly(
+    readers: Readers, knowledge: EvidenceSource, kind: str, profile: Profile
+) -> None:
     """Whatever it waits for: the cancellation passes, and no task is left behind."""
     model = _Stuck(kind)
     before = asyncio.all_tasks()
-    task = asyncio.create_task(_suggest(readers, knowledge, model))
+    engine = Engine(model, knowledge, readers, router=router_to())
+    task = asyncio.create_task(engine.suggest(Request(post_of(), profile, ALL_SHOWN, prepared=FEW)))
     await model.reached.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -202,7 +219,8 @@ async def test_a_cancelled_suggestion_stops_cleanly(readers: Readers, knowledge:
 )
 async def test_without_evidence_no_draft_states_a_fact(lenient: Readers, source: FakeEvidence, reason: str) -> None:
     """Prepared sentences are left; what the model believes to know is dropped, and the moderator reads why."""
-    suggestion = await _suggest(lenient, source, _model(), replace(PATIENT, judge_candidates=8))
+    request = Request(post_of(), PATIENT, Voice(intents=(Intent.EMPATHETIC,), sure=0), prepared=FEW)
+    suggestion = await Engine(_model(), source, lenient).suggest(request)
     assert suggestion.evidence == ()
     assert reason in suggestion.degraded
     assert any("a fact without any evidence" in line for line in suggestion.degraded)
@@ -223,20 +241,17 @@ async def test_without_evidence_no_draft_states_a_fact(lenient: Readers, source:
 async def test_a_fact_is_checked_by_its_triplets_or_as_a_whole_and_that_is_said(
     lenient: Readers, triplets: str, taken_apart: bool
 ) -> None:
-    """In a profile that takes facts apart, the receipt shows the parts; without them the moderator reads why."""
+    """In the published search the receipt shows the parts; without them the moderator reads why."""
     told = passage("A study shows that newcomers find jobs and add to the economy of the whole region.")
     model = FakeModel(
         texts={
             "reading": EXPLAINED,
-            "draft": "Newcomers find jobs and add to the economy of the whole town.",
+            "rewrite": "Newcomers find jobs and add to the economy of the whole town.",
             "triplets": triplets,
         },
         shares={"hateful": SURELY, "entailment": SURELY},
     )
-    profile = replace(PATIENT, extracts_triplets=True)
-    bank = Changes(hidden=frozenset(prepared_id("en", answer.text) for answer in answers()))
-    request = Request(post_of(), profile, Voice(intents=(Intent.POSITIVE,), sure=0), prepared=bank)
-    suggestion = await Engine(model, FakeEvidence([told]), lenient).suggest(request)
+    suggestion = await _suggest(lenient, FakeEvidence([told]), model, PUBLISHED)
     [receipt] = [r for draft in suggestion.drafts for r in draft.receipts if r.sentence != told.text]
     assert receipt.verdict is Verdict.SUPPORTED
     assert len(receipt.triplets) == (2 if taken_apart else 0)
@@ -252,9 +267,10 @@ async def test_with_evidence_an_unsupported_fact_comes_last(lenient: Readers, kn
 
     model = FakeModel(
         texts={"reading": EXPLAINED, "draft": FACT},
-        shares={"hateful": SURELY, "quality": SURELY, "entailment": refuse},
+        shares={"hateful": SURELY, "entailment": refuse},
     )
-    request = Request(post_of("Migrants take our jobs."), PATIENT, Voice(intents=(Intent.EMPATHETIC,), sure=0))
+    voice = Voice(intents=(Intent.EMPATHETIC,), sure=0)
+    request = Request(post_of("Migrants take our jobs."), PATIENT, voice, prepared=FEW)
     engine = Engine(model, knowledge, lenient, router=router_to())
     *others, last = (await engine.suggest(request)).drafts
     assert last.text == FACT
@@ -281,17 +297,21 @@ async def test_a_model_that_is_down_is_an_error(readers: Readers, knowledge: Evi
         await _suggest(readers, knowledge, FakeModel(down=True))
 
 
+@pytest.mark.parametrize("profile", [PATIENT, PUBLISHED])
 @pytest.mark.parametrize("kind", AFTER_READING)
-async def test_a_stage_without_the_model_degrades(readers: Readers, knowledge: EvidenceSource, kind: str) -> None:
+async def test_a_stage_without_the_model_degrades(
+    readers: Readers, knowledge: EvidenceSource, kind: str, profile: Profile
+) -> None:
     """No single stage can take the suggestion with it."""
-    assert (await _suggest(readers, knowledge, _model(down=[kind]))).drafts
+    engine = Engine(_model(down=[kind]), knowledge, readers, router=router_to())
+    assert (await engine.suggest(Request(post_of(), profile, ALL_SHOWN, prepared=FEW))).drafts
 
 
 async def test_a_model_that_dies_after_the_reading_leaves_the_prepared_drafts(
     readers: Readers, knowledge: EvidenceSource
 ) -> None:
     """Each stage says what it did without."""
-    suggestion = await _suggest(readers, knowledge, _model(down=AFTER_READING))
+    suggestion = await _suggest(readers, knowledge, _model(down=AFTER_READING), PUBLISHED)
     assert suggestion.drafts
     for stage in ("claims", "evidence", "drafts", "judge"):
         assert any(reason.startswith(f"{stage}: ") for reason in suggestion.degraded), stage
@@ -304,8 +324,8 @@ async def test_a_model_that_dies_after_the_reading_leaves_the_prepared_drafts(
 async def test_a_model_that_dies_at_any_call_leaves_the_best_so_far(
     lenient: Readers, knowledge: EvidenceSource, answers: int
 ) -> None:
-    """In the middle of five drafts, of a round or of the judge's pairs: drafts come back, and a reason."""
-    suggestion = await _suggest(lenient, knowledge, _Dying(answers))
+    """In the middle of a vote, of a round or of the judge's pairs: drafts come back, and a reason."""
+    suggestion = await _suggest(lenient, knowledge, _Dying(answers), PUBLISHED)
     assert suggestion.drafts
     assert any("The server is gone." in reason for reason in suggestion.degraded)
 
@@ -313,7 +333,10 @@ async def test_a_model_that_dies_at_any_call_leaves_the_best_so_far(
 async def test_the_same_seed_gives_the_same_suggestion(readers: Readers, knowledge: EvidenceSource) -> None:
     """A complaint about a draft can be looked into; another seed searches elsewhere."""
     models = [_model() for _ in range(3)]
-    runs = [await _suggest(readers, knowledge, model, seed=seed) for model, seed in zip(models, (1, 1, 2), strict=True)]
+    runs = [
+        await _suggest(readers, knowledge, model, PUBLISHED, seed)
+        for model, seed in zip(models, (1, 1, 2), strict=True)
+    ]
     first, again = (replace(run, cost=replace(run.cost, seconds=0, first_draft_seconds=0)) for run in runs[:2])
     assert first == again
     assert models[0].asked == models[1].asked

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
-from core.engine.llm.profiles import QUICK
 from core.engine.pipeline import Engine
 from core.engine.ports import EvidenceSource
 from core.engine.readers.networks import Readers
@@ -44,14 +41,12 @@ async def _suggested(name: str, readers: Readers, knowledge: EvidenceSource, *, 
     async def pause(_: float) -> None:
         """Wait for nobody."""
 
-    profile = replace(PATIENT if is_larger else QUICK, deadline_seconds=PATIENT.deadline_seconds)
     with quirky(name) as server:
         chat = ChatModel(server.url, "", "m", pause=pause)
         writer = pooling_of("llama-3.3-70b-instruct" if is_larger else "m")
         try:
-            return await Engine(chat, knowledge, readers, writer=writer).suggest(
-                Request(post_of(POST), profile, ALL_SHOWN)
-            )
+            engine = Engine(chat, knowledge, readers, writer=writer)
+            return await engine.suggest(Request(post_of(POST), PATIENT, ALL_SHOWN))
         finally:
             await chat.close()
 

@@ -43,7 +43,7 @@ def test_each_origin_is_told_and_no_secret(files: Path) -> None:
     assert found["llm.threads"] == (5, "the environment, ANTIPHON__LLM__THREADS")
     assert found["llm.parallel"] == (2, str(files))
     assert found["llm.backend"] == ("embedded", "default")
-    assert found["profiles.live.claims"][1] == "default"
+    assert found["profiles.live.max_tokens"][1] == "default"
     assert found["judge.base_url"] == ("http://judge.example/v1", str(files))
     assert found["discord.token"] == ("set", f"{secrets}, ANTIPHON__DISCORD__TOKEN")
     assert found["desk.database_url"] == ("set", "the environment, ANTIPHON__DESK__DATABASE_URL")

@@ -92,7 +92,7 @@ def test_enter_keeps_a_secret_and_takes_a_default(monkeypatch: pytest.MonkeyPatc
 
 
 def test_comments_and_other_keys_stay() -> None:
-    before = '# mine\nprofile = "quick"\n\n[llm]\nthreads = 3  # three\nbackend = "embedded"\n'
+    before = '# mine\nprofile = "paper"\n\n[llm]\nthreads = 3  # three\nbackend = "embedded"\n'
     after = with_values(before, {("llm", "backend"): "server", ("discord", "reads_messages"): True})
     kept = before.replace("embedded", "server")
     assert after == f"{kept}\n[discord]\nreads_messages = true\n"

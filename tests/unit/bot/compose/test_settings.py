@@ -12,7 +12,7 @@ import pytest
 
 from bot.settings import KEYS, SECRETS, Settings, leaves, load_settings, own_file, secrets_file, variable
 from core.desk.rules.input_checks import need_in_words
-from core.engine.llm.profiles import LIVE
+from core.engine.llm.profiles import PAPER
 from core.errors import BadInput, BadSettings
 from core.models import Intent
 
@@ -53,10 +53,10 @@ def test_environment_wins_over_file_in_either_case(load):
 
 def test_lists_and_nested_tables_from_the_environment(load):
     """Variables can set every kind of key."""
-    settings = load(ANTIPHON__COMMUNITY__INTENTS="positive, questioning", ANTIPHON__PROFILES__LIVE__ROUNDS="2")
+    settings = load(ANTIPHON__COMMUNITY__INTENTS="positive, questioning", ANTIPHON__PROFILES__PAPER__ROUNDS="2")
     assert settings.community.intents == (Intent.POSITIVE, Intent.QUESTIONING)
-    assert settings.profiles.live.rounds == 2
-    assert settings.profiles.live.claims == LIVE.claims
+    assert settings.profiles.paper.rounds == 2
+    assert settings.profiles.paper.proposals == PAPER.proposals
 
 
 @pytest.mark.parametrize(
@@ -100,8 +100,10 @@ def test_a_login_in_an_address_is_refused_and_not_repeated(load, key: str, login
         ("[lm]\nthreads = 1", "lm.threads", "Did you mean llm.threads?"),
         ("token = 'x'", "token", "Did you mean discord.token?"),
         ("undo_seconds = 5", "undo_seconds", "Did you mean desk.undo_seconds?"),
-        ("[profiles.fast]\nrounds = 1", "profiles.fast.rounds", "Did you mean profiles."),
-        ("[profiles.live]\nround = 1", "profiles.live.round", "Did you mean profiles.live.rounds?"),
+        ("[profiles.standard]\nrounds = 4", "profiles.standard.rounds", "Remove it. Use live;"),
+        ("[profiles.quick]", "profiles.quick", "Remove it. Use live;"),
+        ("[profiles.live]\nrounds = 0", "profiles.live.rounds", "Remove it. [profiles.live] has deadline_seconds, max"),
+        ("[profiles.paper]\nround = 1", "profiles.paper.round", "Did you mean profiles.paper.rounds?"),
         ("[llm.threads]\nx = 1", "llm.threads.x", "Did you mean llm.threads?"),
         ("origin = 'x'", "origin", "The config.toml that ships lists every key."),
     ],
@@ -121,6 +123,7 @@ def test_unknown_keys_in_a_file(load, tmp_path: Path, toml: str, key: str, remed
         ("ANTIPHON__LLM__BASEURL", "ANTIPHON__LLM__BASE_URL"),
         ("ANTIPHON_LLM__BASE_URL", "ANTIPHON__LLM__BASE_URL"),
         ("ANTIPHON__PROFIL", "ANTIPHON__PROFILE"),
+        ("ANTIPHON__PROFILES__THOROUGH__ROUNDS", "Remove it. Use live;"),
     ],
 )
 def test_unknown_keys_in_the_environment(load, name: str, remedy: str):
@@ -148,9 +151,9 @@ def test_other_variables_are_left_alone(load):
         ("[llm]\nbackend = 'server'\nbase_url = 'http://localhost:8000/v1'", "llm", "Set llm.model"),
         ("[judge]\nbase_url = 'http://localhost:8000/v1'", "judge", "localhost:8000/v1/models lists it"),
         ("llm = 3", "llm", "table"),
-        ("profile = 'fast'", "profile", "'quick', 'live', 'standard', 'thorough' or 'paper'"),
-        ("[profiles.live]\nt0 = 1.0", "profiles.live.t0", "more than 1"),
-        ("[profiles.live]\nrounds = 'two'", "profiles.live.rounds", "a whole number"),
+        ("profile = 'thorough'", "profile", "Use live; paper, the published loop, is there to measure against."),
+        ("[profiles.live]\ndeadline_seconds = 0", "profiles.live.deadline_seconds", "more than 0"),
+        ("[profiles.paper]\nrounds = 'two'", "profiles.paper.rounds", "a whole number"),
         ("[community]\nintents = ['bold']", "community.intents.0", "'informative'"),
         ("[community]\nintents = []", "community.intents", "at least 1"),
         ("[desk]\nundo_seconds = -1", "desk.undo_seconds", "It must be at least 0."),
@@ -277,11 +280,11 @@ def test_settings_are_frozen(load):
 
 def test_paths_and_profiles(load, tmp_path: Path):
     """Empty paths are the user's folders; a profile is had by name, and the default without one."""
-    settings = load(f"profile = 'quick'\n[kb]\ncache_folder = '{tmp_path}'")
+    settings = load(f"profile = 'paper'\n[kb]\ncache_folder = '{tmp_path}'")
     assert settings.cache_folder == tmp_path
     assert settings.database_path.name == "antiphon.db"
     assert settings.model_path is None
-    assert (settings.profile_named().name, settings.profile_named("paper").name) == ("quick", "paper")
+    assert (settings.profile_named().name, settings.profile_named("live").name) == ("paper", "live")
     with pytest.raises(BadInput, match="no profile 'fast'"):
         settings.profile_named("fast")
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from core.engine.cards.bank import ArgumentCard, FittingReply, prepared_id
-from core.engine.llm.profiles import QUICK
+from core.engine.llm.profiles import LIVE, PAPER, Profile
 from core.engine.readers.networks import Readers
 from core.engine.readers.pooling import PoolingWeights
 from core.engine.review.assessment import Assessor
@@ -40,10 +40,8 @@ def _assessor(
     model: FakeModel | None = None,
     readers: Readers | None = None,
     pooling: PoolingWeights = SMALL,
-    most_calls: int = 40,
-    verdicts: int = 2,
+    profile: Profile = PAPER,
 ) -> Assessor:
-    profile = replace(QUICK, extracts_triplets=False, max_model_calls=most_calls, verdicts=verdicts)
     asked = metered(model or FakeModel(), profile)
     return Assessor(
         brief or brief_of(),
@@ -59,31 +57,12 @@ def _assessor(
     )
 
 
-def _candidate(text: str, *, rewrites: str = "", is_prepared: bool = False) -> Candidate:
-    return Candidate(text, Intent.POSITIVE, is_prepared, rewrites=rewrites)
-
-
-@pytest.mark.parametrize(
-    ("text", "rewrites", "passes"),
-    [(ALIKE, PARENT, True), (ASTRAY, PARENT, False), (ASTRAY, "", True)],
-    ids=["the same in other words", "something else", "no rewrite"],
-)
-async def test_a_rewrite_says_what_its_parent_says(text: str, rewrites: str, passes: bool) -> None:
-    """A small model that loses the thread writes fluent nonsense, which no other gate sees."""
-    assessor = _assessor()
-    assert bool(await assessor.passing([_candidate(text, rewrites=rewrites)])) is passes
-    assert assessor.faults.total() == (not passes)
-
-
-async def test_a_language_without_vectors_has_no_such_gate() -> None:
-    """Nobody can tell there, and a guess would drop good drafts."""
-    brief = brief_of(text="Aquí no cabe nadie más.", language="es")
-    candidate = _candidate("Las vacas felices dan buena leche.", rewrites="Nuestros vecinos cantan en el coro.")
-    assert await _assessor(brief).passing([candidate])
+def _candidate(text: str, *, is_prepared: bool = False) -> Candidate:
+    return Candidate(text, Intent.POSITIVE, is_prepared)
 
 
 async def test_an_unsupported_draft_lets_another_enter_beside_it() -> None:
-    """The places in the tournament are for drafts that can win it; the others follow, and come last."""
+    """The places are for drafts that may be posted; the others follow, and come last."""
     model = FakeModel(shares={"quality": YES, "entailment": NO})
     assessor = _assessor(brief_of(passage(HARBOUR)), model)
     pool = [_candidate(text) for text in (UNCARRIED, "We all belong here.", "Our town is for everyone.", PARENT)]
@@ -239,11 +218,11 @@ async def test_prepared_drafts_are_judged_by_rules_only() -> None:
     assert [entrant.read_by for entrant in entrants] == [ReadBy.RULES]
 
 
-@pytest.mark.parametrize(("is_larger", "verdicts", "asked"), [(False, 0, 0), (False, 2, 1), (True, 0, 1)])
-async def test_who_waits_does_not_wait_for_a_small_models_taste(is_larger: bool, verdicts: int, asked: int) -> None:
-    """In a profile without a judge, how good a draft is stays unknown unless a larger model can tell."""
+@pytest.mark.parametrize(("profile", "asked"), [(LIVE, 0), (PAPER, 1)])
+async def test_who_waits_does_not_wait_for_a_small_models_taste(profile: Profile, asked: int) -> None:
+    """How well a draft argues is asked in the published search alone."""
     model = FakeModel(shares={"quality": YES})
-    assessor = _assessor(model=model, pooling=replace(LARGE, is_larger=is_larger), verdicts=verdicts)
+    assessor = _assessor(model=model, profile=profile)
     entrant = (await _entrants(assessor, _candidate(OWN[0])))[0]
     assert model.calls["quality"] == asked
     assert entrant.scores.argument_quality == (1.0 if asked else None)
@@ -254,7 +233,7 @@ async def test_who_waits_does_not_wait_for_a_small_models_taste(is_larger: bool,
     ("down", "spent", "why"),
     [
         (["quality"], 0, "the scorer or the language model did not answer"),
-        ([], 40, "the profile does not measure it, or ended before"),
+        ([], PAPER.max_model_calls, "the profile does not measure it, or ended before"),
     ],
 )
 async def test_an_answer_that_did_not_come_is_the_reason(down: list[str], spent: int, why: str) -> None:

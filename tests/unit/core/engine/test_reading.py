@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from core.engine.llm.profiles import QUICK
+from core.engine.llm.profiles import LIVE
 from core.engine.readers.networks import PostSigns
 from core.engine.readers.opinions import LargeReader
 from core.engine.readers.pooling import PoolingWeights, Question, Weights
@@ -123,7 +123,7 @@ async def test_two_bad_answers_degrade_the_reading() -> None:
 @pytest.mark.parametrize("spent", [0, 1])
 async def test_a_spent_budget_degrades_the_reading(spent: int) -> None:
     """A limit that is reached is no error: what could not be asked is told."""
-    model = metered(FakeModel(texts={"reading": GOOD}), replace(QUICK, max_model_calls=1))
+    model = metered(FakeModel(texts={"reading": GOOD}), replace(LIVE, max_model_calls=1))
     model.budget.model_calls = spent
     reading, degraded = await read_post(post_of(), UNSURE, model, LargeReader(model, BELIEVED))
     assert reading.implied_meaning is None
@@ -318,7 +318,7 @@ async def test_a_threat_by_words_alone_is_put_to_the_model() -> None:
 
 async def test_a_spent_budget_leaves_the_small_readers_word() -> None:
     """The reading says whose word it is."""
-    asked = metered(FakeModel(texts={"reading": GOOD}), replace(QUICK, max_model_calls=1))
+    asked = metered(FakeModel(texts={"reading": GOOD}), replace(LIVE, max_model_calls=1))
     asked.budget.model_calls = 1
     for signals, who in ((UNSURE, ReadBy.SMALL), (UNREAD, ReadBy.RULES)):
         reading, notes = await read_post(post_of(), replace(signals, read_by=who), asked, LargeReader(asked, LARGER))

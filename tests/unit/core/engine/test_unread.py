@@ -8,7 +8,7 @@ import pytest
 
 from adapters.sample.posts import SAMPLE_THREAD
 from core.engine.cards.bank import load_stereotypes
-from core.engine.llm.profiles import QUICK
+from core.engine.llm.profiles import LIVE
 from core.engine.reading import signals
 from core.engine.reading.signals import check_text
 from core.engine.reading.unread_posts import without_a_model
@@ -22,7 +22,7 @@ LEET = str.maketrans("aeios", "43105")
 
 
 def _refused(text: str, *, expected: str = "en", language: str | None = None) -> Suggestion | None:
-    return without_a_model(post_of(text), QUICK, expected=expected, language=language)
+    return without_a_model(post_of(text), LIVE, expected=expected, language=language)
 
 
 @pytest.mark.parametrize(

@@ -35,14 +35,13 @@ from core.desk.rules.roles import Person as Member
 from core.desk.schema import CaseRow, SuggestionRow, UpdateRow, UpdateState
 from core.engine.pipeline import Engine
 from core.models import FlaggedPost, PostRef
-from tests.fakes.engine.brief import passage
+from tests.fakes.engine.brief import PATIENT, passage
 from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.readers import readers_saying
 from tests.fakes.engine.suggesting import hate_finding
 from tests.fakes.mastodon.server.server import MastodonServer
 from tests.fakes.mastodon.town import JSON
 from tests.fakes.mastodon.whole import FAR, WholeTown, served
-from tests.fakes.telegram.whole import BRIEF
 from tests.fakes.web.browsing import Browser, Page
 
 POST = "They should all go back where they came from, every one of them."
@@ -306,7 +305,7 @@ async def test_what_another_process_drafts_fits_where_it_will_be_posted(
             platform = MastodonPlatform(client)
             served_here = [mastodon_platform(settings)]
             async with (
-                application.open_application(engine, settings, served_here, BRIEF) as whole,
+                application.open_application(engine, settings, served_here, PATIENT) as whole,
                 process.connected(whole, Connection(platform)),
             ):
                 moderator = Member("mastodon", "7", "ane")

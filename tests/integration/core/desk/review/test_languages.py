@@ -36,9 +36,9 @@ from tests.fakes.desk.chores import DAY, NOW
 from tests.fakes.desk.decisions import BOLD, approve, card_of, propose, take
 from tests.fakes.desk.people import COMMUNITY, COMMUNITY_ID, KEEPER, MANAGER, MODERATOR, OTHER_MODERATOR, PLATFORM
 from tests.fakes.desk.workers import ToldEngine, worker_of
-from tests.fakes.engine.brief import ALL_SHOWN, EXPLAINED, PATIENT, POST
+from tests.fakes.engine.brief import ALL_SHOWN, EXPLAINED, POST
 from tests.fakes.engine.model import FakeModel
-from tests.fakes.engine.suggesting import NEVER, SURELY
+from tests.fakes.engine.suggesting import NEVER, PUBLISHED, SURELY
 from tests.fakes.engine.suggestions import suggestion_for
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.ports.plain_markup import plain_reader
@@ -74,11 +74,11 @@ async def assert_card_spoken(front: Casework, case: Case, *english: str) -> None
 async def _lacking(post: FlaggedPost, readers: Readers, knowledge: EvidenceSource) -> Suggestion:
     """What the real engine says where its model gives little that can be used."""
     model = FakeModel(
-        texts={"reading": EXPLAINED, "draft": "Is this 93% true", "rewrite": "Read www.example.net."},
+        texts={"reading": EXPLAINED, "rewrite": ["Is this 93% true", "Read www.example.net."]},
         shares={"hateful": SURELY, "violent": NEVER},
         down=("claims", "queries", "judge"),
     )
-    return await Engine(model, knowledge, readers).suggest(Request(post, PATIENT, ALL_SHOWN))
+    return await Engine(model, knowledge, readers).suggest(Request(post, PUBLISHED, ALL_SHOWN))
 
 
 async def test_what_the_engine_lacked_is_said_in_the_communitys_language(

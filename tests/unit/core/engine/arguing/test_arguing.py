@@ -8,8 +8,7 @@ import pytest
 
 from core.engine.arguing.arguments import MOST_CHARACTERS_BESIDE, ArgumentStage
 from core.engine.cards.router import shipped_router
-from core.engine.llm.profiles import QUICK
-from core.engine.readers.pooling import shipped
+from core.engine.llm.profiles import PAPER
 from core.models import Intent
 from tests.fakes.engine.arguments import card_of
 from tests.fakes.engine.brief import CLAIM, POST, metered, passage, post_of, reading_of
@@ -21,9 +20,9 @@ READING = reading_of()
 
 
 def _arguing(model: FakeModel, text: str = POST, claim: str | None = None) -> ArgumentStage:
-    asked = metered(model, replace(QUICK, verdicts=2))
+    asked = metered(model, PAPER)
     return ArgumentStage(
-        post_of(text), asked, readers_saying(), FakeEvidence([passage()]), shipped(), shipped_router(), claim=claim
+        post_of(text), asked, readers_saying(), FakeEvidence([passage()]), shipped_router(), claim=claim
     )
 
 

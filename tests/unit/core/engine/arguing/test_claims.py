@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from core.engine.arguing.claims import fault_of, propose_claims, vote
-from core.engine.llm.profiles import QUICK
+from core.engine.arguing.claims import MOST, fault_of, propose_claims, vote
+from core.engine.llm.profiles import LIVE, PAPER, Profile
 from core.engine.ports import Message
 from core.engine.readers.networks import Readers
 from core.models import Claim
@@ -92,7 +92,7 @@ async def test_prepared_claims_come_first_and_each_once() -> None:
     """What the first cards argue stands for certain; numbering goes, and a claim is not voted on twice."""
     written = [f"1. {STANDING[0]}", f"- {STANDING[0]}", "", f"2) {STANDING[1]}", f"3. {PREPARED[0]}"]
     model = FakeModel(texts={"claims": "\n".join(written)})
-    claims, degraded = await propose_claims(post_of(), "en", CARDS, metered(model), readers_saying(), 6)
+    claims, degraded = await propose_claims(post_of(), "en", CARDS, metered(model), readers_saying())
     assert claims == [*PREPARED[:3], *STANDING]
     assert degraded == []
 
@@ -100,23 +100,21 @@ async def test_prepared_claims_come_first_and_each_once() -> None:
 async def test_a_general_argument_is_used_only_where_there_is_no_other() -> None:
     """A claim that fits any post answers none; where nobody knows what the post says it is better than nothing."""
     for cards, expected in (([CARDS[0], GENERAL], PREPARED[0]), ([GENERAL], GENERAL.claim)):
-        claims, _ = await propose_claims(post_of(), "en", cards, metered(FakeModel()), readers_saying(), 5)
+        claims, _ = await propose_claims(post_of(), "en", cards, metered(FakeModel()), readers_saying())
         assert claims == [expected]
 
 
 async def test_an_argument_without_words_in_the_language_is_argued_in_english() -> None:
     """The model that writes in Basque still knows what to argue; what a community took out is argued no more."""
     cards = [replace(CARDS[0], is_translated=False), replace(CARDS[1], claim="")]
-    claims, _ = await propose_claims(post_of(), "eu", cards, metered(FakeModel()), readers_saying(), 5)
+    claims, _ = await propose_claims(post_of(), "eu", cards, metered(FakeModel()), readers_saying())
     assert claims == [CARDS[0].claim]
 
 
 async def test_a_model_that_is_not_wanted_is_not_asked() -> None:
     """People wait: what the cards argue is enough for them, and nothing is said to be missing."""
     model = FakeModel(texts={"claims": STANDING[0]})
-    claims, degraded = await propose_claims(
-        post_of(), "en", CARDS, metered(model), readers_saying(), 5, asks_model=False
-    )
+    claims, degraded = await propose_claims(post_of(), "en", CARDS, metered(model), readers_saying(), asks_model=False)
     assert (claims, degraded) == (PREPARED[:3], [])
     assert not model.asked
 
@@ -125,14 +123,14 @@ async def test_prepared_claims_are_not_held_to_the_lists() -> None:
     """The lists are for what a model writes; people checked the others."""
     card = card_of(claim="Every child deserves any help and only kindness.")
     assert fault_of(card.claim, "en") == "overstates"
-    claims, _ = await propose_claims(post_of(), "en", [card], metered(FakeModel()), readers_saying(), 3)
+    claims, _ = await propose_claims(post_of(), "en", [card], metered(FakeModel()), readers_saying())
     assert claims == [card.claim]
 
 
 async def test_lost_claims_are_counted() -> None:
     """A person sees how many of the model's claims were dropped, and why."""
     model = FakeModel(texts={"claims": f"Most people from abroad work hard.\n{STANDING[0]}"})
-    claims, degraded = await propose_claims(post_of(), "en", [], metered(model), readers_saying(), 5)
+    claims, degraded = await propose_claims(post_of(), "en", [], metered(model), readers_saying())
     assert claims == [STANDING[0]]
     assert degraded == ["claims: 1 of 2 written claims were dropped (overstates)"]
 
@@ -140,7 +138,7 @@ async def test_lost_claims_are_counted() -> None:
 async def test_what_lost_claims_lacked_is_told_apart() -> None:
     """Some of it is a whole sentence, after which a comma would be a second full stop."""
     model = FakeModel(texts={"claims": f"Most people from abroad work hard.\n{STANDING[0]}"})
-    _, degraded = await propose_claims(post_of(), "en", [], metered(model), readers_saying(opposing=0.01), 5)
+    _, degraded = await propose_claims(post_of(), "en", [], metered(model), readers_saying(opposing=0.01))
     assert degraded == ["claims: 2 of 2 written claims were dropped (does not oppose the post / overstates)"]
 
 
@@ -154,7 +152,7 @@ async def test_what_lost_claims_lacked_is_told_apart() -> None:
 async def test_the_reader_can_drop_a_claim(readers: Readers, reason: str) -> None:
     """A claim that sides with the post, or attacks somebody, loses also where its words are mild."""
     model = FakeModel(texts={"claims": STANDING[0]})
-    claims, degraded = await propose_claims(post_of(), "en", [], metered(model), readers, 5)
+    claims, degraded = await propose_claims(post_of(), "en", [], metered(model), readers)
     assert claims == []
     assert reason in degraded[0]
 
@@ -163,35 +161,44 @@ async def test_the_reader_is_not_asked_in_a_language_that_they_do_not_know() -> 
     """A verdict on a language that the readers never saw would be a guess."""
     model = FakeModel(texts={"claims": "Los vecinos nuevos cuidan de nuestros padres."})
     readers = readers_saying(opposing=0.0, hate=1.0)
-    claims, degraded = await propose_claims(post_of("Fuera de aquí."), "es", [], metered(model), readers, 5)
+    claims, degraded = await propose_claims(post_of("Fuera de aquí."), "es", [], metered(model), readers)
     assert claims == ["Los vecinos nuevos cuidan de nuestros padres."]
     assert degraded == []
 
 
-async def test_no_more_claims_than_asked_for() -> None:
-    """The profile says how many claims are voted on."""
-    model = FakeModel(texts={"claims": "\n".join(STANDING)})
-    for count, expected in ((4, [*PREPARED[:3], STANDING[0]]), (2, PREPARED[:2])):
-        claims, _ = await propose_claims(post_of(), "en", CARDS, metered(model), readers_saying(), count)
-        assert claims == expected
+async def test_there_are_five_claims_at_most() -> None:
+    """Each is a letter of the ballot, and a call of the published vote."""
+    model = FakeModel(texts={"claims": "\n".join([*STANDING, "Newcomers cook for the whole street in summer."])})
+    claims, _ = await propose_claims(post_of(), "en", CARDS, metered(model), readers_saying())
+    assert claims == [*PREPARED[:3], *STANDING[:2]]
+    assert len(claims) == MOST
+
+
+@pytest.mark.parametrize(("profile", "ballots"), [(LIVE, 2), (PAPER, len(CLAIMS))])
+async def test_two_ballots_are_enough_but_in_the_published_vote(profile: Profile, ballots: int) -> None:
+    """There each claim stands in each place once."""
+    model = FakeModel()
+    await vote(post_of(), CLAIMS, metered(model, profile))
+    assert model.calls["vote"] == ballots
 
 
 async def test_without_a_model_the_prepared_claims_are_used() -> None:
     """A model that is down costs its own claims only, and the reason is told."""
-    claims, degraded = await propose_claims(post_of(), "en", CARDS, metered(FakeModel(down=True)), readers_saying(), 5)
+    claims, degraded = await propose_claims(post_of(), "en", CARDS, metered(FakeModel(down=True)), readers_saying())
     assert claims == PREPARED[:3]
     assert degraded == ["claims: the model wrote no claim (The fake model is down.); prepared claims are used"]
 
 
 @pytest.mark.parametrize("count", [2, 3, 5])
-async def test_no_claim_wins_by_its_place(count: int) -> None:
+@pytest.mark.parametrize("profile", [LIVE, PAPER])
+async def test_no_claim_wins_by_its_place(count: int, profile: Profile) -> None:
     """A model that always answers A gives every claim the same share."""
 
     def first_letter(_: Sequence[Message], options: Sequence[str]) -> dict[str, float]:
         return {option: float(option == "A") for option in options}
 
     model = FakeModel(shares={"vote": first_letter})
-    ranked, degraded = await vote(post_of(), CLAIMS[:count], metered(model))
+    ranked, degraded = await vote(post_of(), CLAIMS[:count], metered(model, profile))
     assert [claim.votes for claim in ranked] == [pytest.approx(1 / count, abs=1e-3)] * count
     assert [claim.text for claim in ranked] == CLAIMS[:count]
     assert degraded == []
@@ -218,7 +225,7 @@ async def test_without_a_readable_letter_there_is_no_vote() -> None:
 
 async def test_a_vote_that_is_cut_short_does_not_count() -> None:
     """Half a rotation favours whoever stood first, so it is no vote."""
-    model = metered(FakeModel(), replace(QUICK, max_model_calls=1))
+    model = metered(FakeModel(), replace(LIVE, max_model_calls=1))
     ranked, degraded = await vote(post_of(), CLAIMS[:3], model)
     assert [claim.votes for claim in ranked] == [None] * 3
     assert "model call limit" in degraded[0]

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from core.engine.arguing.evidence import KEPT, NEAR, QUERIES, Sources, far_from, find_evidence, summarise, write_queries
-from core.engine.llm.profiles import QUICK
+from core.engine.llm.profiles import LIVE, PAPER
 from core.models import TargetGroup
-from tests.fakes.engine.brief import CLAIM, PATIENT, POST, metered, passage, post_of, reading_of
+from tests.fakes.engine.brief import CLAIM, POST, metered, passage, post_of, reading_of
 from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.model import FakeModel
 
@@ -19,7 +19,7 @@ LONG = "In 2021, 340 newcomers worked in the harbour. The town has 900 jobs ther
 async def test_queries_of_the_model_join_post_meaning_and_claim() -> None:
     """The post comes first, since the search ranks to it; numbering, quotes and repeats of a small model go."""
     written = '1. jobs of newcomers\n- "taxes paid by migrants"\n\n2) jobs of newcomers\n• Newcomers work.'
-    model = metered(FakeModel(texts={"queries": written}), PATIENT)
+    model = metered(FakeModel(texts={"queries": written}), PAPER)
     queries, degraded = await write_queries(
         post_of(), reading_of(implied_meaning="They take."), ["Newcomers work."], model
     )
@@ -29,7 +29,7 @@ async def test_queries_of_the_model_join_post_meaning_and_claim() -> None:
 
 async def test_queries_are_five_at_most() -> None:
     """A model that does not stop cannot flood the search."""
-    model = metered(FakeModel(texts={"queries": "\n".join(f"query {letter}" for letter in "abcdefgh")}), PATIENT)
+    model = metered(FakeModel(texts={"queries": "\n".join(f"query {letter}" for letter in "abcdefgh")}), PAPER)
     queries, _ = await write_queries(post_of(), reading_of(), [CLAIM], model)
     assert len(queries) == 2 + QUERIES
 
@@ -41,15 +41,15 @@ async def test_queries_are_five_at_most() -> None:
 )
 async def test_without_queries_post_and_claim_are_searched(model: FakeModel, reason: str) -> None:
     """The search is never empty, and holds no empty query; that the model gave none is said."""
-    assert (await write_queries(post_of(), reading_of(), [], metered(model, PATIENT)))[0] == [POST]
-    queries, degraded = await write_queries(post_of(), reading_of(), [CLAIM], metered(model, PATIENT))
+    assert (await write_queries(post_of(), reading_of(), [], metered(model, PAPER)))[0] == [POST]
+    queries, degraded = await write_queries(post_of(), reading_of(), [CLAIM], metered(model, PAPER))
     assert queries == [POST, CLAIM]
     assert len(degraded) == 1
     assert degraded[0].startswith("evidence: ")
     assert reason in degraded[0].casefold()
 
 
-async def test_a_quick_profile_searches_for_the_claims() -> None:
+async def test_where_people_wait_the_claims_are_searched_for() -> None:
     """It saves the call: every claim, the winner first, is a query of its own."""
     model = FakeModel()
     queries, degraded = await write_queries(post_of(), reading_of(), [CLAIM, "They pay taxes."], metered(model))
@@ -140,12 +140,12 @@ async def test_a_summary_keeps_the_numbers(written: str, is_kept: bool) -> None:
 
 async def test_a_summary_that_could_not_be_asked_for_is_cut() -> None:
     """A spent budget leaves the passage usable and names it."""
-    model = metered(FakeModel(), replace(QUICK, max_model_calls=1))
+    model = metered(FakeModel(), replace(LIVE, max_model_calls=1))
     model.budget.model_calls = 1
     kept, degraded = await summarise([passage(LONG)], model)
     assert kept[0].summary == "In 2021, 340 newcomers worked in the harbour. The town has 900 jobs there."
     assert degraded == [
-        "evidence: migrants-001 is cut, not summarised (The model call limit of the quick profile is reached.)"
+        "evidence: migrants-001 is cut, not summarised (The model call limit of the live profile is reached.)"
     ]
 
 

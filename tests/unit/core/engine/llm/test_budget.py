@@ -10,13 +10,13 @@ from dataclasses import replace
 import pytest
 
 from core.engine.llm.budget import Budget, MeteredModel
-from core.engine.llm.profiles import QUICK
+from core.engine.llm.profiles import LIVE
 from core.engine.llm.prompts import load_prompt
 from core.engine.ports import Generation
 from core.errors import BudgetExhausted, ModelUnavailable
 from tests.fakes.engine.model import FakeModel
 
-PROFILE = replace(QUICK, deadline_seconds=40, max_model_calls=3, max_tokens=100)
+PROFILE = replace(LIVE, deadline_seconds=40, max_model_calls=3, max_tokens=100)
 PROMPT = load_prompt("quality").fill(post="x", reply="y")
 HOW = Generation(max_tokens=10)
 
@@ -64,7 +64,7 @@ def test_the_deadline_is_reached(
 def test_calls_and_tokens_are_limits_too(budget: Budget, limit: str, calls: int, prompt: int, completion: int) -> None:
     """Each limit ends the work and is named, so that a person knows which to raise."""
     budget.model_calls, budget.prompt_tokens, budget.completion_tokens = calls, prompt, completion
-    with pytest.raises(BudgetExhausted, match=f"The {limit} of the quick profile"):
+    with pytest.raises(BudgetExhausted, match=f"The {limit} of the live profile"):
         budget.check()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import permutations
@@ -10,7 +9,7 @@ from itertools import permutations
 import pytest
 
 from core.engine.cards.bank import FittingReply, general_cards
-from core.engine.llm.profiles import QUICK, Profile
+from core.engine.llm.profiles import LIVE, PAPER, Profile
 from core.engine.llm.prompts import load_prompt
 from core.engine.ports import Message
 from core.engine.review.candidates import Candidate
@@ -27,7 +26,7 @@ from core.engine.review.judge import (
     why_first,
 )
 from core.models import Brief, Intent, Receipt, Scores, TargetGroup, Verdict
-from tests.fakes.engine.brief import PATIENT, brief_of, metered
+from tests.fakes.engine.brief import brief_of, metered
 from tests.fakes.engine.model import Choice, FakeModel, Shares
 
 BRIEF = brief_of()
@@ -53,18 +52,9 @@ async def test_a_comparison_is_about_what_is_read_first() -> None:
     said = await by.compare(BRIEF, "left", "right")
     assert said is not None
     assert (said.first, said.second) == (7.5, 2.5)
-    assert said.logit == pytest.approx(math.log(3))
     lines = fake.asked[0][1][-1].content.splitlines()
     assert [line.split(": ", 1)[1] for line in lines[1:3]] == ["left", "right"]
     assert by.model.budget.judge_calls == 1
-
-
-async def test_a_sure_comparison_is_finite() -> None:
-    """A share of 1 would outweigh every other comparison for ever."""
-    fake = FakeModel(shares={"judge": lambda _, names: dict(zip(names, (1.0, 0.0), strict=True))})
-    said = await Judge(metered(fake)).compare(BRIEF, "a", "b")
-    assert said is not None
-    assert said.logit == pytest.approx(math.log(999))
 
 
 async def test_the_names_are_drawn_for_each_post_and_kept_within_it() -> None:
@@ -86,12 +76,12 @@ async def test_the_loop_and_the_final_ranking_ask_for_different_things() -> None
 
 
 async def test_a_judge_of_scores_answers_in_judgelms_format() -> None:
-    """One prompt without a system message, the answer's first line, and the difference of the two scores."""
+    """One prompt without a system message, and the answer's first line."""
     fake = FakeModel(texts={"judgelm": "8 5"})
     by = Judge(metered(fake), JudgeFormat.SCORES)
     said = await by.compare(BRIEF, "left", "right")
     assert said is not None
-    assert (said.first, said.second, said.logit) == (8.0, 5.0, 3.0)
+    assert (said.first, said.second) == (8.0, 5.0)
     kind, messages, how = fake.asked[0]
     assert (kind, len(messages), messages[0].role) == ("judgelm", 1, "user")
     assert messages[0].content.index("left") < messages[0].content.index("right")
@@ -180,7 +170,7 @@ def _second(_: object, names: Sequence[str]) -> Shares:
     return dict(zip(names, (0.0, 1.0), strict=True))
 
 
-def _judge(model: FakeModel, profile: Profile = QUICK) -> Judge:
+def _judge(model: FakeModel, profile: Profile = PAPER) -> Judge:
     return Judge(metered(model, profile))
 
 
@@ -188,11 +178,10 @@ def _texts(candidates: Sequence[Candidate]) -> list[str]:
     return [candidate.text for candidate in candidates]
 
 
-@pytest.mark.parametrize("is_full", [False, True])
 @pytest.mark.parametrize("taking", [_first, _second])
-async def test_a_judge_that_only_knows_a_place_scores_everybody_equal(taking: Choice, is_full: bool) -> None:
+async def test_a_judge_that_only_knows_a_place_scores_everybody_equal(taking: Choice) -> None:
     """Small judges do; their verdict must not rank anything."""
-    by = _judge(FakeModel(shares={"judge": taking}), replace(QUICK, is_round_robin=is_full))
+    by = _judge(FakeModel(shares={"judge": taking}))
     judged, degraded = await judge(THREE, BRIEF, by)
     assert [candidate.scores.judge for candidate in judged] == [5.0, 5.0, 5.0]
     assert degraded == []
@@ -210,7 +199,7 @@ async def test_the_better_reply_wins_whatever_its_place() -> None:
 async def test_a_round_robin_compares_every_pair_in_both_orders() -> None:
     """The published tournament: n (n - 1) calls, each ordered pair once."""
     fake = FakeModel(shares={"judge": _by_merit})
-    await judge(SIX, BRIEF, _judge(fake, replace(PATIENT, is_round_robin=True)))
+    await judge(SIX, BRIEF, _judge(fake))
     assert sorted(_replies(messages) for _, messages, _ in fake.asked) == sorted(permutations(MERIT, 2))
 
 
@@ -221,38 +210,24 @@ async def test_a_round_robins_score_is_the_mean_of_both_orders() -> None:
         first = {("a", "b"): 0.9, ("b", "a"): 0.3}[_replies(messages)]
         return dict(zip(names, (first, 1 - first), strict=True))
 
-    by = _judge(FakeModel(shares={"judge": always}), replace(QUICK, is_round_robin=True))
+    by = _judge(FakeModel(shares={"judge": always}))
     judged, _ = await judge([_candidate("a"), _candidate("b")], BRIEF, by)
     assert [candidate.scores.judge for candidate in judged] == [8.0, 2.0]
     assert [candidate.scores.judge_spread for candidate in judged] == [2.0, 2.0]
 
 
-async def test_at_most_two_verdicts_for_each_candidate() -> None:
-    """The reduced tournament asks for a fraction of the round robin, even of a judge that never decides."""
-    by = _judge(FakeModel(), PATIENT)
-    await judge(SIX, BRIEF, by)
-    assert by.model.budget.judge_calls == 12
-
-
-async def test_a_profile_without_verdicts_asks_no_judge() -> None:
+async def test_where_people_wait_no_judge_is_asked() -> None:
     """A person who waits is shown what the rewards say, and is told that nobody compared."""
     fake = FakeModel(shares={"judge": _by_merit})
-    judged = await judge(THREE, BRIEF, _judge(fake, replace(QUICK, verdicts=0)))
+    judged = await judge(THREE, BRIEF, _judge(fake, LIVE))
     assert judged == (THREE, ["judge: the profile asks no judge; the rewards decide"])
     assert not fake.asked
-
-
-async def test_the_profile_says_how_many_verdicts_there_are() -> None:
-    """A judge that never decides is asked that often for each candidate, and no oftener."""
-    by = _judge(FakeModel(), replace(PATIENT, verdicts=1))
-    await judge(SIX, BRIEF, by)
-    assert by.model.budget.judge_calls == 6
 
 
 async def test_the_orders_disagreement_is_reported() -> None:
     """A judge that always says A contradicts itself completely; one that knows its mind does not."""
     torn, _ = await judge(THREE, BRIEF, _judge(FakeModel(shares={"judge": _first})))
-    assert [candidate.scores.judge_spread for candidate in torn] == [pytest.approx(9.98)] * 3
+    assert [candidate.scores.judge_spread for candidate in torn] == [10.0] * 3
 
 
 async def test_the_judge_changes_nothing_but_its_score() -> None:
@@ -282,13 +257,13 @@ async def test_an_unreadable_pair_is_left_out() -> None:
 
 async def test_a_spent_budget_scores_whom_a_verdict_is_about() -> None:
     """Who was never compared has no score, and the limit is named."""
-    by = _judge(FakeModel(shares={"judge": _by_merit}), replace(QUICK, max_model_calls=10))
+    by = _judge(FakeModel(shares={"judge": _by_merit}), replace(PAPER, max_model_calls=10))
     by.model.budget.model_calls = 9
     judged, degraded = await judge(THREE, BRIEF, by)
     assert sorted(candidate.scores.judge is None for candidate in judged) == [False, False, True]
     assert degraded == [
         "judge: not every pair of drafts that matters was compared "
-        "(The model call limit of the quick profile is reached.)"
+        "(The model call limit of the paper profile is reached.)"
     ]
 
 
@@ -303,12 +278,6 @@ async def test_a_draft_alone_is_not_judged() -> None:
     assert not model.asked
 
 
-def test_the_order_is_the_mean_of_reward_and_judge() -> None:
-    """Neither alone decides."""
-    drafts = [_candidate("a", 9.0, judge=2.0), _candidate("b", 6.0, judge=6.0), _candidate("c", 4.0, judge=9.0)]
-    assert _texts(ranked(drafts)) == ["c", "b", "a"]
-
-
 def test_the_published_order_is_the_judges_alone() -> None:
     """As CODEOFCONDUCT has it; where the judge did not score every draft the rewards still decide."""
     drafts = [_candidate("a", 9.0, judge=2.0), _candidate("b", 1.0, judge=6.0)]
@@ -321,10 +290,10 @@ def test_unsupported_drafts_come_last() -> None:
     """However well they are written: a wrong fact harms the people defended."""
     unverified = (Receipt("x", "migrants-001", Verdict.UNVERIFIED, None),)
     drafts = [
-        _candidate("wrong", 10.0, judge=10.0, receipts=UNSUPPORTED),
-        _candidate("unchecked", 9.0, judge=9.0, receipts=unverified),
-        _candidate("carried", 1.0, judge=1.0, receipts=(Receipt("x", "m", Verdict.SUPPORTED, 0.9),)),
-        _candidate("no facts", 2.0, judge=2.0),
+        _candidate("wrong", 10.0, receipts=UNSUPPORTED),
+        _candidate("unchecked", 9.0, receipts=unverified),
+        _candidate("carried", 1.0, receipts=(Receipt("x", "m", Verdict.SUPPORTED, 0.9),)),
+        _candidate("no facts", 2.0),
     ]
     assert _texts(ranked(drafts)) == ["no facts", "carried", "wrong", "unchecked"]
 
@@ -332,10 +301,10 @@ def test_unsupported_drafts_come_last() -> None:
 def test_prepared_drafts_that_stand_in_come_after_what_a_larger_model_wrote() -> None:
     """Whatever their rewards: they were written for many posts. Only the first place is for what nobody doubts."""
     drafts = [
-        replace(_candidate("stands in", 9.0, judge=9.0), stands_in=True),
-        _candidate("written", 3.0, judge=3.0),
-        _candidate("unsourced", 10.0, judge=10.0, receipts=UNSUPPORTED),
-        replace(_candidate("doubted", 10.0, judge=10.0), doubt="Look twice."),
+        replace(_candidate("stands in", 9.0), stands_in=True),
+        _candidate("written", 3.0),
+        _candidate("unsourced", 10.0, receipts=UNSUPPORTED),
+        replace(_candidate("doubted", 10.0), doubt="Look twice."),
     ]
     assert set(_texts(ranked(drafts))[1:3]) == {"unsourced", "doubted"}
     assert (_texts(ranked(drafts))[0], _texts(ranked(drafts))[3]) == ("written", "stands in")
@@ -347,19 +316,17 @@ def test_prepared_drafts_that_stand_in_come_after_what_a_larger_model_wrote() ->
 def test_a_draft_whose_fact_may_be_beside_the_point_does_not_lead() -> None:
     """It is shown, after those that need no such fact, and before a wrong one."""
     drafts = [
-        _candidate("far", 10.0, judge=10.0, receipts=(Receipt("x", "far off", Verdict.SUPPORTED, 0.9),)),
-        _candidate("near", 3.0, judge=3.0, receipts=(Receipt("x", "near by", Verdict.SUPPORTED, 0.9),)),
-        _candidate("no facts", 2.0, judge=2.0),
-        _candidate("wrong", 9.0, judge=9.0, receipts=UNSUPPORTED),
+        _candidate("far", 10.0, receipts=(Receipt("x", "far off", Verdict.SUPPORTED, 0.9),)),
+        _candidate("near", 3.0, receipts=(Receipt("x", "near by", Verdict.SUPPORTED, 0.9),)),
+        _candidate("no facts", 2.0),
+        _candidate("wrong", 9.0, receipts=UNSUPPORTED),
     ]
     assert _texts(ranked(drafts, far=frozenset({"far off"}))) == ["near", "no facts", "far", "wrong"]
     assert _texts(ranked(drafts))[0] == "far"
 
 
-def test_the_rewards_decide_where_not_all_were_judged() -> None:
-    """A judge's marks lie around 5: a draft that it did not reach must not win by that."""
-    drafts = [_candidate("unjudged", 7.0), _candidate("judged", 8.0, judge=5.5)]
-    assert _texts(ranked(drafts)) == ["judged", "unjudged"]
+def test_a_draft_that_could_not_be_scored_comes_last() -> None:
+    """It counts as 0."""
     assert _texts(ranked([_candidate("unscored", None), _candidate("scored", 3.0)])) == ["scored", "unscored"]
 
 
@@ -398,7 +365,6 @@ def test_a_reply_that_takes_a_stand_leads() -> None:
 @pytest.mark.parametrize(
     ("drafts", "why"),
     [
-        ([_candidate("a", 9.0, judge=2.0), _candidate("b", 7.0, judge=8.0)], ": the judge prefers it."),
         ([replace(_candidate("a", 9.0), doubt="Look twice."), _candidate("b", 7.0)], ": nobody doubts it."),
         (
             [_candidate("a", 9.0, Intent.QUESTIONING), _candidate("b", 7.0, Intent.DENOUNCING)],
@@ -440,6 +406,12 @@ def test_a_first_draft_with_a_lower_score_says_why_it_leads(drafts: list[Candida
     assert _texts(found) == ["b", "a"]
     assert why_first(found, 2, far=far) == f"It stands above one with a higher score{why}"
     assert why_first(found, 1, far=far) is None
+
+
+def test_the_published_search_says_that_the_judge_prefers_the_first() -> None:
+    """There nothing but the judge decides."""
+    found = ranked([_candidate("a", 9.0, judge=2.0), _candidate("b", 7.0, judge=8.0)], by_judge_alone=True)
+    assert why_first(found, 2, by_judge_alone=True) == "It stands above one with a higher score: the judge prefers it."
 
 
 def test_what_may_take_up_what_the_post_does_not_say_comes_after_what_fits_it() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.engine.llm.profiles import QUICK
+from core.engine.llm.profiles import LIVE, PAPER
 from core.engine.ports import Entailment
 from core.engine.scoring.factual import is_factual
 from core.engine.scoring.receipts import factuality, verify, warnings_of
@@ -98,7 +98,7 @@ async def test_a_paraphrase_is_checked_by_the_model(answer: Choice, verdict: Ver
 @pytest.mark.parametrize(("is_down", "calls"), [(True, 0), (False, 1)], ids=["down", "budget spent"])
 async def test_without_the_model_there_is_no_percentage(is_down: bool, calls: int) -> None:
     """Nobody computed one, so none is shown: not 0, not 1, not a half."""
-    model = metered(FakeModel(down=is_down), replace(QUICK, max_model_calls=1))
+    model = metered(FakeModel(down=is_down), replace(LIVE, max_model_calls=1))
     model.budget.model_calls = calls
     receipts, _ = await verify(PARAPHRASE, brief_of(passage()), frozenset(), model, FakeEmbedder())
     assert receipts == (Receipt(PARAPHRASE, "migrants-001", Verdict.UNVERIFIED, None),)
@@ -157,7 +157,6 @@ async def test_each_sentence_has_a_receipt_of_its_own() -> None:
 BOTH = "Newcomers hold 340 of the 900 jobs and harbour schools."
 JOBS = ("Newcomers", "hold", "340 of the 900 jobs")
 SCHOOLS = ("Newcomers", "hold", "harbour schools")
-TAKING_APART = replace(QUICK, extracts_triplets=True)
 TRIPLETS = json.dumps({"t": [JOBS, SCHOOLS]})
 
 
@@ -183,7 +182,7 @@ def _yes_to(**parts: float) -> Choice:
 async def test_every_triplet_must_be_carried(jobs: float, schools: float, verdict: Verdict, probability: float) -> None:
     """Each gates, and the mean is reported: a true half does not carry a false one."""
     model = FakeModel(texts={"triplets": TRIPLETS}, shares={"entailment": _yes_to(jobs=jobs, schools=schools)})
-    metered_model = metered(model, TAKING_APART)
+    metered_model = metered(model, PAPER)
     [receipt], notes = await verify(BOTH, brief_of(passage()), frozenset(), metered_model, FakeEmbedder())
     assert receipt.triplets == (Triplet(*JOBS, jobs), Triplet(*SCHOOLS, schools))
     assert receipt.verdict is verdict
@@ -195,7 +194,7 @@ async def test_every_triplet_must_be_carried(jobs: float, schools: float, verdic
 async def test_the_part_that_nothing_carries_is_named() -> None:
     """The moderator sees which half of the sentence to look at."""
     model = FakeModel(texts={"triplets": TRIPLETS}, shares={"entailment": _yes_to(jobs=1.0, schools=0.1)})
-    receipts, _ = await verify(BOTH, brief_of(passage()), frozenset(), metered(model, TAKING_APART), FakeEmbedder())
+    receipts, _ = await verify(BOTH, brief_of(passage()), frozenset(), metered(model, PAPER), FakeEmbedder())
     assert warnings_of(receipts) == [f"No evidence carries “Newcomers hold harbour schools” in this sentence: “{BOTH}”"]
 
 
@@ -211,9 +210,7 @@ async def test_a_profile_that_saves_the_call_checks_the_sentence_as_a_whole() ->
 async def test_without_triplets_the_whole_sentence_is_checked_and_that_is_said(answer: str) -> None:
     """A bad extraction neither carries the sentence nor loses it, and is no secret."""
     model = FakeModel(texts={"triplets": answer}, shares={"entailment": YES})
-    [receipt], notes = await verify(
-        BOTH, brief_of(passage()), frozenset(), metered(model, TAKING_APART), FakeEmbedder()
-    )
+    [receipt], notes = await verify(BOTH, brief_of(passage()), frozenset(), metered(model, PAPER), FakeEmbedder())
     assert (receipt.triplets, receipt.verdict, receipt.probability) == ((), Verdict.SUPPORTED, 0.875)
     assert len(notes) == 1
     assert notes[0].startswith("receipts: a fact was checked as a whole, not triplet by triplet (")
@@ -226,7 +223,7 @@ async def test_a_number_that_no_passage_holds_is_not_even_taken_apart() -> None:
         "Newcomers hold 430 of the 900 jobs.",
         brief_of(passage()),
         frozenset(),
-        metered(model, TAKING_APART),
+        metered(model, PAPER),
         FakeEmbedder(),
     )
     assert receipt.verdict is Verdict.UNSUPPORTED
@@ -272,7 +269,7 @@ async def test_inference_gates_by_the_worst_triplet_and_its_best_passage() -> No
         BOTH,
         brief_of(NEAR, FAR),
         frozenset(),
-        metered(model, TAKING_APART),
+        metered(model, PAPER),
         FakeEmbedder(),
         inference=FakeInference(answers),
     )

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from core.engine.llm.profiles import QUICK
+from core.engine.llm.profiles import LIVE
 from core.engine.ports import Entailment
 from core.engine.readers.networks import DraftSigns
 from core.engine.scoring.rewards import (
@@ -250,7 +250,7 @@ async def test_argument_quality_is_the_share_of_yes() -> None:
 
 async def test_argument_quality_ends_with_the_budget() -> None:
     """What was not asked in time is unknown, not bad."""
-    model = metered(FakeModel(), replace(QUICK, max_model_calls=1))
+    model = metered(FakeModel(), replace(LIVE, max_model_calls=1))
     assert [await argument_quality(brief_of(), text, model) for text in TEXTS] == [0.5, None, None]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from core.engine.llm.budget import Budget
-from core.engine.llm.profiles import QUICK
+from core.engine.llm.profiles import LIVE
 from core.engine.scoring.missing_scores import (
     Circumstances,
     MissingScore,
@@ -68,7 +68,7 @@ def test_what_became_of_the_draft_says_why(known: Circumstances, name: str, why:
 def test_a_model_that_was_asked_and_gave_nothing_says_why() -> None:
     """The time was over, the calls were spent, or it just did not answer."""
     now = 0.0
-    budget = Budget(replace(QUICK, deadline_seconds=10, max_model_calls=1), clock=lambda: now)
+    budget = Budget(replace(LIVE, deadline_seconds=10, max_model_calls=1), clock=lambda: now)
     assert unanswered(budget) is MissingScore.FAILED
     budget.model_calls = 1
     assert unanswered(budget) is MissingScore.NOT_REACHED

@@ -11,7 +11,7 @@ from itertools import count
 import pytest
 
 from core.engine.llm.budget import MeteredModel
-from core.engine.llm.profiles import PAPER, Profile
+from core.engine.llm.profiles import PAPER, PublishedProfile
 from core.engine.ports import Message
 from core.engine.review.judge import Judge
 from core.engine.writing.codeofconduct import APPENDED_WORDS, search, word_list
@@ -33,9 +33,9 @@ def _writer(judge: Choice = _even) -> FakeModel:
     return FakeModel(texts={"rewrite": lambda _: f"Answer number {next(number)} stands."}, shares={"judge_loop": judge})
 
 
-async def _search(model: FakeModel, profile: Profile = SMALL) -> tuple[list[str], int, str, MeteredModel]:
+async def _search(model: FakeModel, profile: PublishedProfile = SMALL) -> tuple[list[str], int, str, MeteredModel]:
     writer = metered(model, profile)
-    found = await search(BACKGROUND, brief_of(), BAG, writer, Judge(writer), random.Random(0))
+    found = await search(profile, BACKGROUND, brief_of(), BAG, writer, Judge(writer), random.Random(0))
     return [answer.text for answer in found.found], found.rounds, found.stopped, writer
 
 

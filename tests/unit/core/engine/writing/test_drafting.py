@@ -9,9 +9,9 @@ import pytest
 
 from core.engine.arguing.evidence import NEAR
 from core.engine.cards.bank import ArgumentCard, FittingReply
-from core.engine.llm.profiles import QUICK
+from core.engine.llm.profiles import LIVE
 from core.engine.review.candidates import Candidate
-from core.engine.writing.first_drafts import compose, tidy, weakest, write
+from core.engine.writing.first_drafts import TEMPERATURE, compose, tidy, weakest, write
 from core.models import Evidence, Intent, Receipt, Scores, Verdict
 from tests.fakes.engine.arguments import card_of
 from tests.fakes.engine.brief import CLAIM, HARBOUR, POST, brief_of, metered, passage
@@ -169,9 +169,7 @@ async def test_the_model_is_asked_once_for_each_intent() -> None:
     model = FakeModel(texts={"draft": lambda messages: f"Reply: {messages[-1].content.split()[-1]}"})
     brief = brief_of(passage(), language="es")
     exemplars = ["first of ours", "second of ours", "third of ours", "fourth of ours"]
-    drafts, lost = await write(
-        brief, list(Intent), metered(model), style="dry and calm", temperature=0.25, exemplars=exemplars
-    )
+    drafts, lost = await write(brief, list(Intent), metered(model), style="dry and calm", exemplars=exemplars)
     assert [draft.intent for draft in drafts] == list(Intent)
     assert not any(draft.is_prepared for draft in drafts)
     assert lost == []
@@ -181,7 +179,7 @@ async def test_the_model_is_asked_once_for_each_intent() -> None:
         assert all(exemplar in told for exemplar in exemplars[:3])
         assert exemplars[3] not in told
         assert how is not None
-        assert how.temperature == 0.25
+        assert how.temperature == TEMPERATURE
     assert len({how.seed for _, _, how in model.asked if how}) == len(Intent)
 
 
@@ -190,7 +188,7 @@ async def test_the_model_reads_what_the_post_says_and_what_fits() -> None:
     model = FakeModel()
     cards = [replace(CARD, own={Intent.EMPATHETIC: ("Our harbour is theirs, too.",)}), OTHER, replace(CARD, own={})]
     brief = replace(brief_of(), reading=replace(brief_of().reading, implied_meaning="It says that they live on us."))
-    await write(brief, [Intent.EMPATHETIC], metered(model), style="", temperature=0, exemplars=[], cards=cards)
+    await write(brief, [Intent.EMPATHETIC], metered(model), style="", exemplars=[], cards=cards)
     asked = model.asked[0][1][-1].content
     assert "The post: It says that they live on us.\n" in asked
     fitting = [line.partition("in other words: ")[2] for line in asked.splitlines() if "of this kind that fits" in line]
@@ -200,20 +198,10 @@ async def test_the_model_reads_what_the_post_says_and_what_fits() -> None:
 async def test_a_general_reply_is_no_example() -> None:
     """A model that copies it would answer no post; without a gist nothing is said of one."""
     model = FakeModel()
-    await write(brief_of(), [Intent.EMPATHETIC], metered(model), style="", temperature=0, exemplars=[], cards=[GENERAL])
+    await write(brief_of(), [Intent.EMPATHETIC], metered(model), style="", exemplars=[], cards=[GENERAL])
     asked = model.asked[0][1][-1].content
     assert "of this kind that fits" not in asked
     assert "The post:" not in asked
-
-
-async def test_several_drafts_of_an_intent_are_asked_for_in_one_request() -> None:
-    """A large model costs by the prompt: it writes some for each intent, and the same one counts once."""
-    model = FakeModel(texts={"draft": "We all belong here."})
-    drafts, _ = await write(
-        brief_of(), [Intent.POSITIVE], metered(model), style="", temperature=1, exemplars=[], each=3
-    )
-    assert [how.n for _, _, how in model.asked if how] == [3]
-    assert [draft.text for draft in drafts] == ["We all belong here."]
 
 
 async def test_another_variant_asks_under_other_seeds() -> None:
@@ -221,7 +209,7 @@ async def test_another_variant_asks_under_other_seeds() -> None:
     seeds = list[set[int | None]]()
     for variant in range(3):
         model = FakeModel()
-        await write(brief_of(), list(Intent), metered(model), style="", temperature=1, exemplars=[], variant=variant)
+        await write(brief_of(), list(Intent), metered(model), style="", exemplars=[], variant=variant)
         seeds.append({how.seed for _, _, how in model.asked if how})
     assert len(set().union(*seeds)) == 3 * len(Intent)
 
@@ -229,14 +217,14 @@ async def test_another_variant_asks_under_other_seeds() -> None:
 async def test_without_evidence_the_model_is_told_so() -> None:
     """An empty blank would invite it to fill in a fact."""
     model = FakeModel()
-    await write(brief_of(), [Intent.INFORMATIVE], metered(model), style="", temperature=0, exemplars=[])
+    await write(brief_of(), [Intent.INFORMATIVE], metered(model), style="", exemplars=[])
     assert "Evidence: none" in model.asked[0][1][-1].content
 
 
 async def test_the_same_answer_to_every_intent_is_one_draft() -> None:
     """A small model often writes one reply five times; a moderator should not read it five times."""
     model = metered(FakeModel(texts={"draft": "We all belong here."}))
-    drafts, lost = await write(brief_of(), list(Intent), model, style="", temperature=0, exemplars=[])
+    drafts, lost = await write(brief_of(), list(Intent), model, style="", exemplars=[])
     assert [(draft.text, draft.intent) for draft in drafts] == [("We all belong here.", Intent.INFORMATIVE)]
     assert lost == []
 
@@ -244,10 +232,10 @@ async def test_the_same_answer_to_every_intent_is_one_draft() -> None:
 async def test_what_the_budget_cuts_is_said() -> None:
     """The drafts that came in time are kept."""
     fake = FakeModel(texts={"draft": lambda messages: f"{messages[-1].content[-9:].title()} stands here."})
-    model = metered(fake, replace(QUICK, max_model_calls=2))
-    drafts, lost = await write(brief_of(), list(Intent), model, style="", temperature=0, exemplars=[])
+    model = metered(fake, replace(LIVE, max_model_calls=2))
+    drafts, lost = await write(brief_of(), list(Intent), model, style="", exemplars=[])
     assert [draft.intent for draft in drafts] == [Intent.INFORMATIVE, Intent.EMPATHETIC]
-    assert lost == ["drafts: the model wrote 2 of 5 drafts (The model call limit of the quick profile is reached.)"]
+    assert lost == ["drafts: the model wrote 2 of 5 drafts (The model call limit of the live profile is reached.)"]
 
 
 async def test_an_error_that_is_no_outage_is_not_swallowed() -> None:
@@ -258,7 +246,7 @@ async def test_an_error_that_is_no_outage_is_not_swallowed() -> None:
 
     model = metered(FakeModel(texts={"draft": broken}))
     with pytest.raises(KeyError):
-        await write(brief_of(), list(Intent), model, style="", temperature=0, exemplars=[])
+        await write(brief_of(), list(Intent), model, style="", exemplars=[])
 
 
 def test_a_candidate_without_a_full_receipt_is_unsupported() -> None:
