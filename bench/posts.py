@@ -135,17 +135,14 @@ class ReadPost:
 
     @property
     def is_right(self) -> bool:
-        """Whether the reader is."""
         return (self.hateful >= HATEFUL) is self.case.is_hateful
 
     @property
     def list_is_right(self) -> bool:
-        """Whether the list of words is."""
         return self.is_named is self.case.is_hateful
 
 
 def read_all(reader: PostReader, cases: Sequence[PostExample]) -> list[ReadPost]:
-    """Every case as it is read, in its language."""
     reads = dict[int, ReadPost]()
     for language in sorted({case.language for case in cases}):
         places = [place for place, case in enumerate(cases) if case.language == language]

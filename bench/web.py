@@ -227,7 +227,6 @@ def percentile(seconds: Sequence[float], share: float) -> float:
 
 
 def rows(taken: Sequence[RequestTimes]) -> list[Row]:
-    """A row for each kind of request."""
     table = list[Row]()
     for what in dict.fromkeys(request.what for request in taken):
         seconds = [request.seconds for request in taken if request.what == what]
@@ -237,7 +236,6 @@ def rows(taken: Sequence[RequestTimes]) -> list[Row]:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Measure."""
     parser = argparse.ArgumentParser(description="Times the dashboard under load.")
     parser.add_argument("--database", type=make_url, help="an empty PostgreSQL database, in place of a SQLite file")
     parser.add_argument("--cases", type=int, default=10_000)

@@ -446,14 +446,11 @@ class Brief:
 
     @property
     def language(self) -> str:
-        """The language to write in."""
         return self.reading.language or "en"
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a suggestion cost."""
-
     profile: str
     seconds: float
     first_draft_seconds: float | None

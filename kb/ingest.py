@@ -151,7 +151,6 @@ class Ingest:
         return DocumentOutcome.CHANGED if before else DocumentOutcome.NEW
 
     async def _unchanged(self, listed: ListedDocument, before: Sequence[Revision], fetched: FetchedFile) -> None:
-        """Note how it is listed now."""
         await asyncio.to_thread(self._note, listed, before)
         await asyncio.to_thread(self.library.refuse, listed.id, None)
 

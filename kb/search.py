@@ -144,7 +144,6 @@ class HybridSearch:
 
 
 def _joined(first: Sequence[RankedPassage], others: Sequence[RankedPassage]) -> list[RankedPassage]:
-    """The passages that were named, before all others."""
     ids = {passage.evidence.id for passage in first}
     return [
         *(replace(passage, order=passage.order + 10) for passage in first),

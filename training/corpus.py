@@ -110,7 +110,6 @@ def _need_texts() -> None:
 
 
 def posts(folder: Path = DATA / "posts") -> list[PostRow]:
-    """The posts that ship."""
     return [PostRow(**{**row, "readings": tuple(row["readings"])}) for row in rows_of(folder)]
 
 

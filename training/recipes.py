@@ -20,8 +20,6 @@ V = TypeVar("V")
 
 @dataclass(frozen=True, slots=True)
 class PublishedValue:
-    """A value, and where it was published."""
-
     value: Any
     source: str
 

@@ -51,9 +51,7 @@ class Dispatcher(Protocol):
         """The kinds of update that this version knows."""
         ...
 
-    def kind_of(self, payload: dict[str, Any]) -> str:
-        """What kind of update it is."""
-        ...
+    def kind_of(self, payload: dict[str, Any]) -> str: ...
 
     def arrival(self, waiting: WaitingUpdate) -> Arrival:
         """An update, ready to be heard; whatever it raises, the update cannot be read."""

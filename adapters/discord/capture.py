@@ -285,7 +285,6 @@ class SeenMessage:
 
     @property
     def ref(self) -> PostRef:
-        """Where it is."""
         return refs.ref_of(self.place.guild.id, self.place.id, self.message.id)
 
     @property
@@ -295,14 +294,12 @@ class SeenMessage:
         return bool(words.parts) or Unread.FILE in words.unread
 
     async def words(self) -> MessageWords:
-        """All its words."""
         if not self._read:
             self._read.append(await words_of(self.message, self.place))
         return self._read[0]
 
     @property
     def written_at(self) -> datetime:
-        """When it was written."""
         return written_at(self.ref)
 
     @property
@@ -317,7 +314,6 @@ class SeenMessage:
         return refs.is_private(self.place, self.everybody)
 
     async def post(self, flag: Flag) -> FlaggedPost:
-        """The message with the conversation around it."""
         words, reads = await self.words(), self.reads_messages
         return await flagged_post(self.message, self.place, flag, self.everybody, reads_messages=reads, words=words)
 
@@ -372,17 +368,13 @@ class CommandAnswer:
         )
 
     async def give(self, text: str) -> None:
-        """Answer the command."""
         await private_answers.answer(self.interaction, text)
 
     async def change(self, text: str) -> None:
-        """Edit the answer."""
         await private_answers.change_answer(self.interaction, text)
 
 
 class CaptureCommands:
-    """What each command does."""
-
     def __init__(self, client: AntiphonClient, asking: DraftRequests) -> None:
         self._client = client
         self._asking = asking

@@ -51,12 +51,10 @@ class DiscordPlatform:
 
     @property
     def name(self) -> str:
-        """``discord``."""
         return refs.NAME
 
     @property
     def max_characters(self) -> int:
-        """The longest reply that it takes."""
         return MAX_CHARACTERS
 
     @property
@@ -252,7 +250,6 @@ class DiscordPlatform:
         return self._client.user is not None and message.author.id == self._client.user.id
 
     def _is(self, message: discord.Message, reply: ApprovedReply, place: refs.MessageNumbers) -> bool:
-        """Whether a message is this reply."""
         reference = message.reference
         if not self._is_ours(message) or reference is None or reference.message_id != place.message:
             return False

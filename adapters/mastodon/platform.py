@@ -150,7 +150,6 @@ class MastodonPlatform:
 
     @property
     def name(self) -> str:
-        """``mastodon``."""
         return NAME
 
     @property
@@ -403,5 +402,4 @@ class MastodonPlatform:
 
 
 def _is(status: Status, reply: ApprovedReply, status_id: str) -> bool:
-    """Whether a status of ours is this reply."""
     return str(status.in_reply_to_id) == status_id and exact_text.words_of_ours(status) == reply.text

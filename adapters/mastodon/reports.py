@@ -318,11 +318,9 @@ class ReportDispatcher:
         self._reports = reports
 
     def known_kinds(self) -> Collection[str]:
-        """Reports alone."""
         return (KIND,)
 
     def kind_of(self, payload: dict[str, Any]) -> str:
-        """As it was kept."""
         return str(payload.get("kind", ""))
 
     def arrival(self, waiting: WaitingUpdate) -> Arrival:
@@ -382,7 +380,6 @@ class ReportFollower:
         """Nothing can be wrong with it."""
 
     def community_of(self, channel: str) -> str:
-        """None: there are no channels."""
         return ""
 
     async def follow(self, card: Card) -> None:

@@ -59,7 +59,6 @@ class SampleCommunity:
 
     @property
     def name(self) -> str:
-        """The ``PostRef.platform`` of its posts."""
         return self._name
 
     @property
@@ -78,7 +77,6 @@ class SampleCommunity:
         return _KEYS_KEPT.total_seconds() / 2
 
     def ref(self, message_id: str) -> PostRef:
-        """The place of a message of this community."""
         return PostRef(self._name, self._community, _CHANNEL, message_id)
 
     def thread(self) -> tuple[SamplePost, ...]:
@@ -169,7 +167,6 @@ class SampleCommunity:
         return self._sent[reply.key]
 
     async def find_reply(self, reply: ApprovedReply) -> SentReply | None:
-        """Our reply, if it was posted and is still there."""
         self._check_open()
         posted = self._sent.get(reply.key)
         return posted if posted is not None and self._find(posted.ref) is not None else None

@@ -47,12 +47,10 @@ class TelegramPlatform:
 
     @property
     def name(self) -> str:
-        """``telegram``."""
         return NAME
 
     @property
     def max_characters(self) -> int:
-        """The longest reply that it takes."""
         return MAX_CHARACTERS
 
     @property

@@ -57,7 +57,6 @@ class MeasuredModel:
     meter: Meter
 
     async def generate(self, messages: Sequence[Message], how: Generation, timeout_seconds: float) -> Answer:
-        """As the model's."""
         with self.meter.running():
             answer = await self.model.generate(messages, how, timeout_seconds)
         self.meter.count(answer)
@@ -66,7 +65,6 @@ class MeasuredModel:
     async def choose(
         self, messages: Sequence[Message], options: Sequence[str], timeout_seconds: float
     ) -> tuple[dict[str, float] | None, Answer]:
-        """As the model's."""
         with self.meter.running():
             shares, answer = await self.model.choose(messages, options, timeout_seconds)
         self.meter.count(answer)
@@ -80,7 +78,6 @@ def measured(engine: Engine) -> tuple[Engine, Meter]:
 
 
 def with_models(engine: Engine, wrap: Callable[[LanguageModel], LanguageModel]) -> Engine:
-    """The same engine with each of its language models wrapped."""
     parts = {part.name: getattr(engine, part.name) for part in fields(engine)}
     models: dict[str, Any] = {name: wrap(part) for name, part in parts.items() if hasattr(part, "choose")}
     return replace(engine, **models)

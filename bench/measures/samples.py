@@ -101,7 +101,6 @@ class Log:
         self._append(row)
 
     def of_kind(self, kind: str) -> list[dict[str, Any]]:
-        """The rows whose ``kind`` this is."""
         return [row for row in self.rows if row.get("kind") == kind]
 
     def _append(self, row: Mapping[str, object]) -> None:

@@ -231,7 +231,6 @@ def failures(outcomes: Sequence[SystemOutcome]) -> list[Row]:
 
 
 def results(systems: Sequence[str], samples: Sequence[Sample], log: Log) -> dict[str, list[Row]]:
-    """All tables."""
     outcomes, rewards = [o for o in outcomes_of(log) if o.system in systems], rewards_of(log)
     composite = {
         system: {post: share for (name, post), share in rewards.items() if name == system} for system in systems

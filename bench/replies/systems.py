@@ -167,7 +167,6 @@ async def plain(engine: Engine, sample: Sample) -> FirstReply:
 
 
 def post_of(sample: Sample) -> FlaggedPost:
-    """The sample as a flagged post."""
     return FlaggedPost(PostRef("bench", "bench", "bench", sample.id), sample.post, "author", "bench", "bench")
 
 

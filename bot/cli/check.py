@@ -6,9 +6,7 @@
 from __future__ import annotations
 
 import getpass
-import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -26,7 +24,6 @@ from core.engine.scoring.check import (
     Level,
     check_reply,
     context_for,
-    evidence_of,
     read_drafts,
     sentences_of,
 )
@@ -36,32 +33,13 @@ from core.engine.wording.target_groups import groups_named
 from core.engine.wording.text import MAX_POST_CHARACTERS
 from core.engine.wording.text_rules import NO_RULES, TextRules
 from core.errors import BadInput
-from core.models import Evidence, ReadBy
-
-
-@dataclass(frozen=True)
-class InputRow:
-    """One row: a post, a reply for ``check``, and what is known of them."""
-
-    id: str
-    post: str
-    reply: str
-    language: str | None
-    evidence: tuple[Evidence, ...]
-
-
-@dataclass(frozen=True)
-class BadRow:
-    """A row that could not be read: its line, what is wrong and what to do."""
-
-    line: int
-    error: str
+from core.models import ReadBy
 
 
 def require(text: str, name: str, call: str) -> None:
     """Refuse a call without its ``post`` or ``reply``; ``call`` is how the command is called."""
     if not text:
-        raise BadInput(f"The {name} is missing.", remedy=f"Call it as {call}, or name a file with --batch.")
+        raise BadInput(f"The {name} is missing.", remedy=f"Call it as {call}.")
 
 
 def text_of(argument: str, name: str) -> str:
@@ -71,14 +49,11 @@ def text_of(argument: str, name: str) -> str:
         BadInput: it is too long, or a post without words.
     """
     text = command.given(argument)
-    _check_length(text, name)
+    if name == "post":
+        check_text(text)
+    elif len(text) > MAX_POST_CHARACTERS:
+        raise BadInput(f"The reply has {len(text):,} characters.", remedy=f"Pass {MAX_POST_CHARACTERS:,} at most.")
     return text
-
-
-def refuse_both(post: str, batch: Path) -> None:
-    """Refuse a post beside a file of posts."""
-    if post:
-        raise BadInput(f"There is a post beside --batch {batch}.", remedy="Leave one of them out.")
 
 
 def language_of(code: str) -> str | None:
@@ -88,98 +63,8 @@ def language_of(code: str) -> str | None:
     return code or None
 
 
-def rows_of(
-    batch: Path, language: str, evidence: tuple[Evidence, ...], *, needs_reply: bool
-) -> tuple[list[InputRow], list[BadRow]]:
-    """The rows of a file that can be read, and those that cannot, by their lines.
-
-    Args:
-        batch: the file; ``-`` is standard input.
-        evidence: for the rows that bring none.
-
-    Raises:
-        BadInput: the file cannot be read, or holds no rows.
-    """
-    given_language = language_of(language)
-    rows, bad = list[InputRow](), list[BadRow]()
-    lines = command.given("-").splitlines() if str(batch) == "-" else _text(batch).splitlines()
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            try:
-                rows.append(_row(line, number, given_language, evidence, needs_reply=needs_reply))
-            except BadInput as fault:
-                bad.append(BadRow(number, str(fault)))
-    if not rows and not bad:
-        raise BadInput(f"{batch} holds no rows.", remedy="Give one JSON object a line, with post and reply.")
-    return rows, bad
-
-
-def _row(
-    line: str, number: int, language: str | None, evidence: tuple[Evidence, ...], *, needs_reply: bool
-) -> InputRow:
-    fields = ("post", "reply") if needs_reply else ("post",)
-    remedy = f"Write one JSON object a line, with {' and '.join(fields)} as texts."
-    try:
-        row = json.loads(line)
-    except ValueError as err_:
-        raise BadInput("It is not JSON.", remedy=remedy) from err_
-    if not isinstance(row, dict):
-        raise BadInput("It is not a JSON object.", remedy=remedy)
-    for name in fields:
-        text = row.get(name)
-        if not isinstance(text, str):
-            raise BadInput(f"The field {name!r} is missing or not a text.", remedy=remedy)
-        _check_length(text, name)
-    code = row.get("language") or language
-    passages = row.get("evidence")
-    return InputRow(
-        str(row.get("id", number)),
-        row["post"],
-        row.get("reply", "") if needs_reply else "",
-        language_of(str(code)) if code else None,
-        evidence if passages is None else _evidence(passages),
-    )
-
-
-def _check_length(text: str, name: str) -> None:
-    if name == "post":
-        check_text(text)
-    elif len(text) > MAX_POST_CHARACTERS:
-        raise BadInput(f"The reply has {len(text):,} characters.", remedy=f"Pass {MAX_POST_CHARACTERS:,} at most.")
-
-
-def passages_of(path: Path) -> tuple[Evidence, ...]:
-    """The passages of a JSON file: one object, a list, or one object a line. Raises ``BadInput``."""
-    text = _text(path)
-    try:
-        rows = json.loads(text)
-    except ValueError:
-        try:
-            rows = [json.loads(line) for line in text.splitlines() if line.strip()]
-        except ValueError as err_:
-            raise BadInput(
-                f"{path} is not JSON.", remedy="Write one object with a text a line, or a list of them."
-            ) from err_
-    return _evidence(rows)
-
-
-def _evidence(rows: object) -> tuple[Evidence, ...]:
-    each = rows if isinstance(rows, list) else [rows]
-    return tuple(evidence_of(row, str(place)) for place, row in enumerate(each, start=1))
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as err_:
-        raise BadInput(f"{path} cannot be read ({type(err_).__name__}).", remedy="Name a text file in UTF-8.") from err_
-
-
 _STYLES: Final = {Level.REFUSED: "bold red", Level.WARNED: "bold yellow", Level.FINE: "bold green"}
 _SHOWN: Final = 0.5
-BatchOption = Annotated[
-    Path | None, typer.Option("--batch", metavar="FILE", help="Read JSON lines instead; - is standard input.")
-]
 
 app = typer.Typer()
 
@@ -194,32 +79,21 @@ def check(
         typer.Argument(metavar="REPLY", help="The reply to it, in quotation marks; - reads it from standard input."),
     ] = "",
     language: command.LanguageOption = "",
-    evidence: Annotated[
-        Path | None,
-        typer.Option("--evidence", metavar="FILE", help="JSON (lines) with text, publisher, title, year, url."),
-    ] = None,
-    batch: BatchOption = None,
     community: Annotated[
         str, typer.Option("--community", metavar="PLATFORM/NAME", help="Hold it against what it forbids, too.")
     ] = "",
     as_json: command.JsonOption = False,
     config: command.ConfigOption = None,
 ) -> None:
-    """Say whether a reply may stand under a post: refused, warned of or fine, why, and the evidence for it."""
+    """Say whether a reply may stand under a post: refused, warned of or fine, and why."""
 
     async def work() -> int:
-        passages = () if evidence is None else passages_of(evidence)
         rules = await _rules_of(community, config) if community else NO_RULES
-        if batch is None:
-            require(post, "post", "antiphon check POST REPLY")
-            require(reply, "reply", "antiphon check POST REPLY")
-            texts = (text_of(post, "post"), text_of(reply, "reply"))
-            verdict = _check(InputRow("", *texts, language_of(language), passages), rules)
-            _show_one(verdict, as_json=as_json, show=_show_checked)
-            return command.EXIT_NO_DRAFT if verdict["level"] == Level.REFUSED else 0
-        refuse_both(post, batch)
-        rows, bad = rows_of(batch, language, passages, needs_reply=True)
-        return _finish([_check(row, rules) for row in rows], bad, "checked", _show_checked, as_json=as_json)
+        require(post, "post", "antiphon check POST REPLY")
+        require(reply, "reply", "antiphon check POST REPLY")
+        verdict = _check(text_of(post, "post"), text_of(reply, "reply"), language_of(language), rules)
+        _show_one(verdict, as_json=as_json, show=_show_checked)
+        return command.EXIT_NO_DRAFT if verdict["level"] == Level.REFUSED else 0
 
     command.run_to_exit(work)
 
@@ -230,20 +104,14 @@ def read(
         str, typer.Argument(metavar="POST", help="The post, in quotation marks; - reads it from standard input.")
     ] = "",
     language: command.LanguageOption = "",
-    batch: BatchOption = None,
     as_json: command.JsonOption = False,
 ) -> None:
     """Say what a post does: whether it is hateful, whom it attacks, how, and how sure that is."""
 
     async def work() -> int:
-        if batch is None:
-            require(post, "post", "antiphon read POST")
-            row = InputRow("", text_of(post, "post"), "", language_of(language), ())
-            _show_one(_read(row), as_json=as_json, show=_show_read)
-            return 0
-        refuse_both(post, batch)
-        rows, bad = rows_of(batch, language, (), needs_reply=False)
-        return _finish([_read(row) for row in rows], bad, "read", _show_read, as_json=as_json)
+        require(post, "post", "antiphon read POST")
+        _show_one(_read(text_of(post, "post"), language_of(language)), as_json=as_json, show=_show_read)
+        return 0
 
     command.run_to_exit(work)
 
@@ -260,14 +128,12 @@ async def _rules_of(community: str, config: Path | None) -> TextRules:
     return policy_of(view.community).text_rules
 
 
-def _check(row: InputRow, rules: TextRules) -> dict[str, Any]:
+def _check(post: str, reply: str, given: str | None, rules: TextRules) -> dict[str, Any]:
     """What is found in a reply, as a document. Blocking."""
-    language = row.language or language_of_post(row.post, "en") or detect(row.reply, "en") or "en"
-    context = context_for(row.post, language, row.evidence, rules=rules)
-    read = read_drafts(_drafts(), row.post, [row.reply], language)[0]
-    verdict = check_reply(row.reply, context, read)
+    language = given or language_of_post(post, "en") or detect(reply, "en") or "en"
+    read = read_drafts(_drafts(), post, [reply], language)[0]
+    verdict = check_reply(reply, context_for(post, language, rules=rules), read)
     return {
-        "id": row.id,
         "level": verdict.level,
         "language": language,
         "read_by": verdict.read_by,
@@ -275,18 +141,17 @@ def _check(row: InputRow, rules: TextRules) -> dict[str, Any]:
         "faults": list(verdict.faults),
         "warnings": list(verdict.warnings),
         "scores": _draft_scores(verdict.signs),
-        "sentences": [_sentence(each) for each in sentences_of(row.reply, row.evidence, language, post=row.post)],
-        "post": _post_scores(row.post, language),
+        "sentences": [_sentence(each) for each in sentences_of(reply, (), language, post=post)],
+        "post": _post_scores(post, language),
     }
 
 
-def _read(row: InputRow) -> dict[str, Any]:
+def _read(post: str, given: str | None) -> dict[str, Any]:
     """What a post does, as a document. Blocking."""
-    language = row.language or language_of_post(row.post, "en") or "en"
-    scores = _post_scores(row.post, language)
+    language = given or language_of_post(post, "en") or "en"
+    scores = _post_scores(post, language)
     read_by = ReadBy.RULES if scores is None else ReadBy.SMALL
     return {
-        "id": row.id,
         "verdict": None if scores is None else _posts().sureness(scores["hateful"], language),
         "language": language,
         "read_by": read_by,
@@ -294,8 +159,8 @@ def _read(row: InputRow) -> dict[str, Any]:
         if scores
         else _unread(read_by, language),
         "scores": scores,
-        "groups_named": sorted(groups_named(row.post, language)),
-        "slurs": sorted(slurs_in(row.post, language)),
+        "groups_named": sorted(groups_named(post, language)),
+        "slurs": sorted(slurs_in(post, language)),
     }
 
 
@@ -348,7 +213,6 @@ def _post_in_words(scores: Mapping[str, Any], language: str) -> str:
 def _sentence(checked: CheckedSentence) -> dict[str, Any]:
     return {
         "text": checked.text,
-        "evidence": checked.evidence_id,
         "unsupported": [
             {
                 "kind": item.kind,
@@ -365,41 +229,17 @@ def _sentence(checked: CheckedSentence) -> dict[str, Any]:
 
 def _show_one(row: Mapping[str, Any], *, as_json: bool, show: Callable[[Mapping[str, Any]], None]) -> None:
     if as_json:
-        command.print_document({name: what for name, what in row.items() if name != "id"})
+        command.print_document(row)
     else:
         show(row)
-
-
-def _finish(
-    rows: Sequence[Mapping[str, Any]],
-    bad: Sequence[BadRow],
-    name: str,
-    show: Callable[[Mapping[str, Any]], None],
-    *,
-    as_json: bool,
-) -> int:
-    if as_json:
-        errors = [{"line": row.line, "error": row.error} for row in bad]
-        command.print_document({name: list(rows), "errors": errors})
-    else:
-        for checked in rows:
-            show(checked)
-    for row in bad:
-        command.err().print(Text.assemble((f"Line {row.line}: ", "bold red"), row.error), soft_wrap=True)
-    if bad:
-        return command.EXIT_WRONG_CALL
-    return command.EXIT_NO_DRAFT if any(each.get("level") == Level.REFUSED for each in rows) else 0
 
 
 def _show_checked(row: Mapping[str, Any]) -> None:
     level = Level(row["level"])
     verdict = {Level.REFUSED: "Refused", Level.WARNED: "Look twice", Level.FINE: "Fine"}[level]
-    _line((f"{row['id']}: " if row["id"] else "", ""), (verdict, _STYLES[level]), (f" ({row['read_by']})", "dim"))
+    _line((verdict, _STYLES[level]), (f" ({row['read_by']})", "dim"))
     for why in row["why"]:
         _line((f"  {why}", ""))
-    for sentence in row["sentences"]:
-        if sentence["evidence"]:
-            _line((f"  Evidence {sentence['evidence']} holds: “{sentence['text']}”", "dim"))
     scores = row["scores"]
     if scores:
         likely = [f"{name} {share:.2f}" for name, share in scores["faults"].items() if share >= _SHOWN]
@@ -409,7 +249,7 @@ def _show_checked(row: Mapping[str, Any]) -> None:
 
 def _show_read(row: Mapping[str, Any]) -> None:
     verdict = (row["verdict"] or "not read").capitalize()
-    _line((f"{row['id']}: " if row["id"] else "", ""), (verdict, "bold"), (f" ({row['read_by']})", "dim"))
+    _line((verdict, "bold"), (f" ({row['read_by']})", "dim"))
     for why in row["why"]:
         _line((f"  {why}", ""))
     named = [*row["groups_named"], *(f"“{slur}”" for slur in row["slurs"])]

@@ -41,5 +41,4 @@ def do(config: Path | None, work: Callable[[CommunityDesk], Awaitable[None]]) ->
 
 
 def switch(is_on: bool) -> str:
-    """How the state of a switch is told."""
     return "on" if is_on else "off"

@@ -44,7 +44,6 @@ class Later:
         return TyperCommand(self.name, help=self.help, rich_help_panel=self.panel)
 
     def load(self) -> Any:
-        """The command itself."""
         group = get_group(getattr(import_module(self.module), self.attribute))
         command = group.commands.get(self.name, group)
         command.name = self.name
@@ -62,7 +61,6 @@ class LazyCommands(TyperGroup):
         self.commands = {each.name: each.named() for each in self.later}
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """The list of commands."""
         _plain(self, ctx)
         super().format_help(ctx, formatter)
 

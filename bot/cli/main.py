@@ -31,7 +31,7 @@ LATER: Final = (
     Later(
         "check",
         _BEGIN,
-        "Say whether a reply may stand under a post: refused, warned of or fine, why, and the evidence for it.",
+        "Say whether a reply may stand under a post: refused, warned of or fine, and why.",
         "bot.cli.check",
     ),
     Later(
@@ -114,7 +114,7 @@ LATER: Final = (
     Later(
         "export",
         _AFTER,
-        "Write the cases of a community to a file. People are pseudonyms in it, unless --identified is given.",
+        "Write the cases of a community to a file. People are pseudonyms in it.",
         "bot.cli.privacy",
         "privacy",
     ),

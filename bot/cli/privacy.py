@@ -108,17 +108,13 @@ def export(
     ],
     file: Annotated[Path, typer.Option("--out", metavar="FILE", help="The file to write.")],
     how: Annotated[Format, typer.Option("--format", metavar="FORMAT", help="csv or jsonl.")] = Format.CSV,
-    is_identified: Annotated[
-        bool, typer.Option("--identified", help="Add the places of posts and the names of moderators.")
-    ] = False,
     config: command.ConfigOption = None,
 ) -> None:
-    """Write the cases of a community to a file. People are pseudonyms in it, unless --identified is given."""
+    """Write the cases of a community to a file. People are pseudonyms in it."""
 
     async def work(settings: Settings) -> int:
         async with open_database(settings) as database:
-            rows = rows_of(database, community, is_identified=is_identified)
-            count = await write_export(rows, file, how, is_identified=is_identified)
+            count = await write_export(rows_of(database, community), file, how)
         command.out().print(Text(f"{command.counted(count, 'case')} in {file}."), soft_wrap=True)
         return 0
 

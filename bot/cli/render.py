@@ -70,11 +70,9 @@ class DraftsAsTheyCome:
         self._has_draft = False
 
     def next_post(self) -> None:
-        """The next draft is the first one of another post."""
         self._has_draft = False
 
     def __call__(self, step: models.Progress) -> None:
-        """Show a step."""
         if step.draft is None:
             show_progress(self._console, step)
             return
@@ -156,7 +154,6 @@ def _severity(severity: int | None) -> str:
 
 
 def show_evidence(console: Console, number: int, passage: models.Evidence) -> None:
-    """A passage with its source."""
     source = passage.source
     where = ", ".join(str(part) for part in (source.publisher, source.title, source.year, source.document) if part)
     console.print(Text.assemble((f"Evidence {number} ", "bold"), f"[{passage.id}] {passage.text}"))

@@ -149,7 +149,6 @@ class Answers:
 
     @property
     def secrets_file(self) -> Path:
-        """Where the secrets go."""
         return self.file.with_name(SECRETS_FILE_NAME)
 
     def texts(self) -> tuple[str, str]:
@@ -296,7 +295,6 @@ class Questions:
         return self.ask("Which one", check, default=default)
 
     def confirm(self, question: str, *, default: bool) -> bool:
-        """Yes or no."""
 
         def check(answer: str) -> bool:
             if answer.casefold() in ("y", "yes"):

@@ -116,7 +116,6 @@ class PostDetector:
 
     @property
     def languages(self) -> frozenset[str]:
-        """The ISO 639-1 codes of the languages that it reads."""
         return self._posts.watched
 
     async def language_of(self, text: str, expected: str | None) -> str | None:
@@ -125,7 +124,6 @@ class PostDetector:
         return detected if detected in self._posts.watched else None
 
     async def score(self, text: str, language: str) -> float:
-        """How likely a text is hateful, in [0, 1]."""
         return float((await asyncio.to_thread(self._posts.hateful, [text], language))[0])
 
     def threshold(self, one_in: float) -> float:
@@ -133,7 +131,6 @@ class PostDetector:
         return self._posts.threshold(one_in)
 
     def false_alarms(self, threshold: float) -> float:
-        """The share of ordinary messages above a score."""
         return self._posts.false_alarms(threshold)
 
 

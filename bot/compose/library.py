@@ -58,7 +58,6 @@ class OpenLibrary:
         return LocalShelf(self.library, open_embedder(self._settings))
 
     def close(self) -> None:
-        """Close the files."""
         self.library.close()
 
     async def build(

@@ -124,7 +124,6 @@ def database_answers(database: Database) -> Condition:
 
 
 def platform_connected(platforms: Sized) -> Condition:
-    """At least one platform is connected."""
 
     async def look() -> None:
         if not platforms:

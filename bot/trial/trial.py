@@ -57,8 +57,6 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class LabelledPost:
-    """A post, and whether it is hateful."""
-
     text: str
     language: str
     is_hateful: bool
@@ -149,7 +147,6 @@ class DraftTrial:
 
     @property
     def is_finished(self) -> bool:
-        """Whether it counts."""
         return self.is_fit or not self.is_late
 
 

@@ -103,7 +103,6 @@ class Trial:
 
     @property
     def judges(self) -> bool:
-        """Whether it is fit to judge."""
         return self.pairs.reaches(_JUDGES)
 
     def verdict(self) -> list[str]:

@@ -133,8 +133,6 @@ class SearchResult:
 
 
 class EvidenceSource(Protocol):
-    """Where evidence comes from."""
-
     async def search(self, query: EvidenceQuery) -> SearchResult:
         """The passages that bear on the claim; an empty list means no evidence. Raises ``IndexUnavailable``."""
         ...

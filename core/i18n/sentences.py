@@ -70,7 +70,6 @@ def to_json(said: str) -> dict[str, object]:
 
 
 def from_json(kept: Mapping[str, object]) -> Sentence:
-    """The sentence of an object that ``to_json`` made."""
     values = kept.get("values")
     if not isinstance(values, Mapping):
         return Sentence(str(kept["template"]))

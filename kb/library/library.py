@@ -161,7 +161,6 @@ class Library:
         self.folders = Folders(self.store)
 
     def close(self) -> None:
-        """Close the file."""
         self.store.close()
 
     # What a build writes
@@ -324,7 +323,6 @@ class Library:
         return listed_in(row), row["refused"]
 
     def has(self, document: str) -> bool:
-        """Whether there is a document with this id."""
         with self.store.reading() as database:
             return database.execute("SELECT 1 FROM documents WHERE id = ?", (document,)).fetchone() is not None
 
@@ -343,7 +341,6 @@ class Library:
         return [revision_in(row) for row in rows]
 
     def revision(self, number: int) -> Revision | None:
-        """A revision by its number, which no other ever has."""
         with self.store.reading() as database:
             row = database.execute("SELECT * FROM revisions WHERE revision = ?", (number,)).fetchone()
         return revision_in(row) if row else None
@@ -364,7 +361,6 @@ class Library:
             return database.execute("SELECT 1 FROM revisions WHERE state = 'accepted' LIMIT 1").fetchone() is not None
 
     def pages(self, revision: int) -> tuple[Page, ...]:
-        """The pages of a revision."""
         with self.store.reading() as database:
             rows = database.execute(
                 "SELECT number, text FROM pages WHERE revision = ? ORDER BY number", (revision,)

@@ -82,12 +82,10 @@ class Paragraph:
 
 
 def groups_in(stored: str) -> frozenset[TargetGroup]:
-    """The target groups of a stored list."""
     return frozenset(TargetGroup(group) for group in json.loads(stored))
 
 
 def listed_in(row: sqlite3.Row) -> ListedDocument:
-    """The document of a row."""
     return ListedDocument(
         id=row["id"],
         source=row["source"],
@@ -107,7 +105,6 @@ def listed_in(row: sqlite3.Row) -> ListedDocument:
 
 
 def revision_in(row: sqlite3.Row) -> Revision:
-    """The revision of a row."""
     return Revision(
         revision=row["revision"],
         document=row["document"],

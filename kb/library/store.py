@@ -185,7 +185,6 @@ class Store:
         self._lock = RLock()
 
     def close(self) -> None:
-        """Close the file."""
         with self._lock:
             self._database.close()
 

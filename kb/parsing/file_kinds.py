@@ -48,8 +48,6 @@ _TAG = re.compile(r"</?(?:p|div|span|br|h[1-6]|table|a|ul|li|title|meta|article|
 
 
 class FileKind(Enum):
-    """The kinds of file that can be read."""
-
     PDF = auto()
     DOCX = auto()
     HTML = auto()

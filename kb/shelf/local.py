@@ -365,11 +365,9 @@ class LocalShelf:
         return vectors.astype(np.float32)
 
     def embedded(self, rows: Sequence[int]) -> frozenset[int]:
-        """Those of these rows that have vectors already."""
         return frozenset(self._stored_vectors(rows))
 
     def paragraphs(self, rows: Sequence[int]) -> Mapping[int, Paragraph]:
-        """The paragraphs of these rows that are served."""
         return self.library.paragraphs(rows)
 
     # Following the library

@@ -81,7 +81,6 @@ class QdrantShelf:
             self._client.delete(self._collection, models.FilterSelector(filter=stale), wait=True)
 
     def bm25(self, query: str, k: int, filters: Filters) -> list[tuple[int, float]]:
-        """The best ``k`` rows by BM25, best first; any text will do."""
         words = [_number(stem) for stem in stems(query)[:_MAX_QUERY_WORDS]]
         if not words:
             return []
@@ -89,11 +88,9 @@ class QdrantShelf:
         return self._query(vector, _WORDS, k, filters)
 
     def dense(self, vector: NDArray[np.float32], k: int, filters: Filters) -> list[tuple[int, float]]:
-        """The best ``k`` rows by inner product with ``vector``, of shape (dimension,), best first."""
         return self._query(vector.tolist(), _MEANING, k, filters)
 
     def vectors(self, rows: Sequence[int]) -> NDArray[np.float32]:
-        """The unit vectors of these rows, of shape (len(rows), dimension)."""
         with self._client_errors():
             records = self._client.retrieve(self._collection, list(rows), with_payload=False, with_vectors=[_MEANING])
         by_row: dict[int, Any] = {int(record.id): record.vector for record in records}

@@ -77,9 +77,7 @@ class Shelf(Protocol):
         """Those of these rows that have vectors already."""
         ...
 
-    def paragraphs(self, rows: Sequence[int]) -> Mapping[int, Paragraph]:
-        """The paragraphs of these rows that are served."""
-        ...
+    def paragraphs(self, rows: Sequence[int]) -> Mapping[int, Paragraph]: ...
 
 
 class LibrarySearch:
@@ -97,7 +95,6 @@ class LibrarySearch:
         self._clock = clock
 
     def ranked(self, prepared: PreparedQuery, query: EvidenceQuery) -> list[fusion.RankedPassage]:
-        """The paragraphs that bear on the claim, best first. Raises ``IndexUnavailable``."""
         directions = prepared.directions(self._embedder)
         pool = self._pool(fusion.candidates(*self._rankings(prepared, directions, self._filters(query))))
         paragraphs = self._shelf.paragraphs([hit.row for hit in pool])

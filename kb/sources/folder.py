@@ -107,7 +107,6 @@ def keep_file(library: Path, file: Path, about: Metadata) -> Path:
 
 
 def forget_file(folder: Path, url: str) -> None:
-    """Remove a file of the own folder and what was said about it."""
     place = folder / _path_in(url)
     for path in (place, place.with_name(f"{place.name}.toml")):
         path.unlink(missing_ok=True)
@@ -224,7 +223,6 @@ class Folder:
 
     @property
     def path(self) -> Path:
-        """Where the folder is."""
         return self._folder
 
     def called(self, name: str) -> Folder:

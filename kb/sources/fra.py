@@ -46,7 +46,6 @@ class Fra:
         self._client = client
 
     def listings(self, wanted: Selection) -> list[str]:
-        """The one listing of all publications."""
         return [wanted_key(wanted)]
 
     async def list(self, listing: str, cursor: str | None) -> ListingPage:

@@ -36,7 +36,6 @@ def keywords_for(groups: Iterable[TargetGroup]) -> tuple[str, ...]:
 
 
 def phrases_of(keyword: str) -> tuple[str, ...]:
-    """The phrases that must all occur for a keyword."""
     return tuple(keyword.split(BOTH))
 
 

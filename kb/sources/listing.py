@@ -36,7 +36,6 @@ def wanted_key(wanted: Selection) -> str:
 
 
 def wanted_of(key: str) -> Selection:
-    """What a key of ``wanted_key`` asks for."""
     since, groups = parts_of(key, "since", "groups")
     return Selection(frozenset(TargetGroup(group) for group in groups.split(",") if group), int(since))
 

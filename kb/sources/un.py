@@ -42,7 +42,6 @@ class Field:
         return [text for subfield_code, text in self.subfields if subfield_code == code]
 
     def first(self, code: str) -> str | None:
-        """The first text of a code."""
         return next(iter(self.values(code)), None)
 
 
@@ -54,7 +53,6 @@ class MarcRecord:
     fields: tuple[Field, ...]
 
     def tagged(self, tag: str) -> Iterator[Field]:
-        """The fields with a tag."""
         return (field for field in self.fields if field.tag == tag)
 
     def values(self, tag: str, code: str) -> list[str]:
@@ -62,7 +60,6 @@ class MarcRecord:
         return [text for field in self.tagged(tag) for text in field.values(code)]
 
     def first(self, tag: str, code: str) -> str | None:
-        """The first of these texts."""
         return next(iter(self.values(tag, code)), None)
 
 
@@ -192,12 +189,6 @@ class UnDigitalLibrary:
         return ListingPage(once_each(documents), _next_start(start, len(records), total))
 
     async def fetch(self, document: ListedDocument) -> FetchedFile:
-        """The document's file.
-
-        Raises:
-            SourceUnavailable: the Library does not answer after all retries.
-            DocumentRefused: the file is missing for good, forbidden, or too large.
-        """
         answer = await self._client.get(document.url, {"Accept": "application/pdf,*/*;q=0.8"})
         if answer.media_type == "text/html" and document.url.partition("?")[0].lower().endswith(".pdf"):
             raise DocumentRefused(f"{document.url} is a web page instead of the PDF.")

@@ -302,7 +302,6 @@ class PoliteClient:
         await self.close()
 
     async def close(self) -> None:
-        """Close the connections."""
         if self._opened is not None:
             await self._opened.close()
 

@@ -73,7 +73,6 @@ class KnowledgeIndex:
         return self._rankings().words.search(stems(query)[:_MAX_QUERY_WORDS], k)
 
     def dense(self, vector: NDArray[np.float32], k: int) -> list[tuple[int, float]]:
-        """The best ``k`` rows by inner product with ``vector``, of shape (dimension,), best first."""
         loaded = self._rankings()
         widest = int(np.diff(loaded.starts).max())
         scores, entries = loaded.vectors.search(vector.reshape(1, -1), min(k * widest, loaded.vectors.ntotal))

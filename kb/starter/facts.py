@@ -155,7 +155,6 @@ class Fact:
 
     @property
     def source(self) -> Source:
-        """Where the fact is published."""
         return Source(self.publisher, self.title, self.year, self.document, self.url)
 
     @property

@@ -35,7 +35,6 @@ _STYLE: Final = (
 
 
 def picture() -> str:
-    """The card as SVG."""
     shapes, bottom = list[str](), float(_MARGIN + 8)
     for component in card_layout(REVIEWED, "en").to_components()[0]["components"]:
         drawn, bottom = _drawn(component, bottom)

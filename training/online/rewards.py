@@ -16,13 +16,13 @@ from typing import Any, Final, Protocol, TypeVar
 from core.engine.ports import Embedder, Inference, Scorer
 from core.engine.readers.networks import DraftSigns
 from core.engine.readers.outputs import DraftFault
-from core.engine.scoring.check import MAX_CHARACTERS, context_for, evidence_of
+from core.engine.scoring.check import MAX_CHARACTERS, context_for
 from core.engine.scoring.gates import GateContext, fault_of
 from core.engine.scoring.receipts import factuality, verify
 from core.engine.scoring.rewards import WEIGHTS, FaithfulnessScorer
 from core.engine.writing.first_drafts import tidy
 from core.errors import BadInput
-from core.models import Brief, Intent
+from core.models import Brief, Evidence, Intent, Source
 from training.recipes import OWN
 
 Texts = Sequence[Any]
@@ -79,8 +79,6 @@ def parts_of(choice: Choice) -> tuple[str, ...]:
 
 
 class ReadsDrafts(Protocol):
-    """What is needed of the reader of drafts."""
-
     def read(self, post: str, drafts: Sequence[str], language: str | None = None) -> list[DraftSigns]:
         """What each draft does under the post."""
 
@@ -97,7 +95,8 @@ class _Case:
     @cached_property
     def brief(self) -> Brief:
         """As the scorers of the application want it."""
-        passages = [evidence_of({"text": text}, str(at)) for at, text in enumerate(self.evidence, start=1)]
+        source = Source("", "", None, None, "")
+        passages = [Evidence(str(at), text, text, source) for at, text in enumerate(self.evidence, start=1)]
         return replace(context_for(self.post, self.language, passages).brief, claim=self.claim)
 
 

@@ -138,5 +138,4 @@ def readers() -> Readers:
 
 
 def reader_of_drafts() -> DraftReader:
-    """The one that ships."""
     return readers().drafts

@@ -301,7 +301,6 @@ def _inner(model: Any, tokenizer: Any) -> tuple[Any, Any]:
 
 
 def _through(adapter: Path, base: str) -> tuple[Any, Any]:
-    """The base with its adapter."""
     from peft import PeftModel
 
     from training.writer.base import load_base

@@ -37,7 +37,6 @@ def words(text: str) -> list[str]:
 
 
 def common_words(texts: Iterable[str], count: int = _COMMON) -> frozenset[str]:
-    """The words that texts use most."""
     counter = Counter(word for text in texts for word in words(text))
     return frozenset(word for word, _ in counter.most_common(count))
 

@@ -25,9 +25,7 @@ class Tokenizer(Protocol):
     def apply_chat_template(self, conversation: list[dict[str, str]], **options: Any) -> Any:
         """The conversation in the form that the model knows."""
 
-    def encode(self, text: str, **options: Any) -> list[int]:
-        """The tokens of a text."""
-        ...
+    def encode(self, text: str, **options: Any) -> list[int]: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,6 @@ class PostChanges:
             await self._desk.casework.original_changed(ref, text, revision=revision)
 
     def deleted(self, ref: PostRef, written_at: datetime) -> None:
-        """A post is gone."""
         self._tell(ref, written_at, None, "")
 
     def channel_deleted(self, community: str, channel: str) -> None:

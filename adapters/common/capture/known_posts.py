@@ -53,7 +53,6 @@ class KnownPosts:
             raise
 
     def is_known(self, ref: PostRef) -> bool:
-        """Whether the post is known to have a case."""
         return ref in self._posts
 
     def may_have_case(self, ref: PostRef, written_at: datetime) -> bool:
@@ -61,5 +60,4 @@ class KnownPosts:
         return ref in self._posts or written_at < self._since or written_at <= self._last_forgotten
 
     def in_channel(self, community: str, channel: str) -> list[PostRef]:
-        """The known posts of a channel or thread."""
         return [ref for ref in self._posts if (ref.community, ref.channel) == (community, channel)]

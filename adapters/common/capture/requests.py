@@ -41,9 +41,7 @@ class PrivateAnswer(Protocol):
     """An answer that only the person who asked can see; it is given once, and changed at most once."""
 
     @property
-    def reader(self) -> Reader:
-        """The person who reads it, and how."""
-        ...
+    def reader(self) -> Reader: ...
 
     @property
     def limit(self) -> int:
@@ -65,9 +63,7 @@ class PrivateAnswer(Protocol):
         """A mention of the review channel, if the reader may see it; "" otherwise."""
         ...
 
-    async def give(self, text: str) -> None:
-        """Say something."""
-        ...
+    async def give(self, text: str) -> None: ...
 
     async def change(self, text: str) -> None:
         """Say something else in its place."""
@@ -88,7 +84,6 @@ class Followers:
 
     @property
     def has_room(self) -> bool:
-        """Whether one more can be waited for."""
         return len(self._tasks) < MOST_FOLLOWED
 
     def follow(self, card: Card, by: Person, until: datetime, show: ShowTo) -> None:

@@ -130,9 +130,7 @@ class Sighting(Protocol):
     """A message that was written, or that a reaction or an alert points at."""
 
     @property
-    def ref(self) -> PostRef:
-        """Where it is."""
-        ...
+    def ref(self) -> PostRef: ...
 
     @property
     def may_have_words(self) -> bool:
@@ -144,9 +142,7 @@ class Sighting(Protocol):
         ...
 
     @property
-    def written_at(self) -> datetime:
-        """When it was written."""
-        ...
+    def written_at(self) -> datetime: ...
 
     @property
     def is_by_person(self) -> bool:

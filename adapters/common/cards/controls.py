@@ -151,7 +151,6 @@ def is_to_copy(card: Card) -> bool:
 
 
 def for_case(card: Card, locale: str) -> list[Control]:
-    """The controls under the card, five at most."""
     if card.lacks_draft and card.is_writable:
         offered = [*_without_draft(card, locale)]
     else:

@@ -168,7 +168,6 @@ def on_card(card: Card, draft: Draft, reader: Reader) -> list[Segment]:
 
 
 def in_full(card: Card, draft: Draft, reader: Reader) -> list[Segment]:
-    """All that is known of a draft."""
     locale = reader.locale
     title = _title(card, draft, reader)
     segments = [

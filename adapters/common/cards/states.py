@@ -43,7 +43,6 @@ def _decision(card: Card, reader: Reader) -> str:
 
 
 def state_in_words(card: Card, reader: Reader) -> str:
-    """One sentence about the state."""
     locale = reader.locale
     if card.state is CaseState.DRAFTING and card.waiting is not None and card.waiting.stage:
         return _stages(locale).get(card.waiting.stage, _states(locale)[card.state])

@@ -334,7 +334,6 @@ _ANY = "any"
 
 
 async def hold(press: Press) -> None:
-    """Hold the case."""
     await press.defer()
     card = await press.casework.hold(press.target.case_id, press.by)
     if card.holder is None:

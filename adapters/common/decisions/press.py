@@ -78,9 +78,7 @@ class Press(Protocol):
     """A person pressed a button, chose in a select or sent a dialog; one object for each time."""
 
     @property
-    def target(self) -> Target:
-        """What it does, to which case."""
-        ...
+    def target(self) -> Target: ...
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -98,14 +96,10 @@ class Press(Protocol):
         ...
 
     @property
-    def by(self) -> Person:
-        """The person who pressed."""
-        ...
+    def by(self) -> Person: ...
 
     @property
-    def reader(self) -> Reader:
-        """How to speak to them."""
-        ...
+    def reader(self) -> Reader: ...
 
     @property
     def locale(self) -> str:

@@ -92,7 +92,6 @@ def hours_changes(typed: dict[str, str]) -> dict[str, object]:
 
 
 def time_zone_changes(typed: dict[str, str]) -> dict[str, object]:
-    """The time zone that a person typed."""
     return {"time_zone": typed.get("time_zone", "").strip()}
 
 

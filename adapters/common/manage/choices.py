@@ -57,7 +57,6 @@ class PanelAnswer:
 
     @property
     def opens_form(self) -> bool:
-        """Whether a form must be shown."""
         return (self.panel, self.field) in _FORMS
 
 

@@ -62,7 +62,6 @@ def targets_panel(policy: CommunityPolicy, reader: Reader, watched_here: FilterF
 
 
 def keywords_form(policy: CommunityPolicy, locale: str) -> Form:
-    """The keywords, as ``_words`` has them."""
     fields = _words("keywords", policy.keywords, gettext("Keywords", locale), locale)
     return Form(PANEL, "keywords", gettext("Words that flag a post", locale), fields)
 

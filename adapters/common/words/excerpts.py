@@ -51,5 +51,4 @@ def fit(segments: Sequence[Segment], limit: int, units: Callable[[str], int]) ->
 
 
 def shortened(text: str, limit: int) -> str:
-    """A text of ``limit`` characters at most."""
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"

@@ -52,7 +52,6 @@ def group_in_words(group: TargetGroup | None, locale: str) -> str:
 
 
 def listed_group_in_words(group: TargetGroup, locale: str) -> str:
-    """A target group where several are listed."""
     return gettext("other groups", locale) if group is TargetGroup.OTHER else group_in_words(group, locale)
 
 
@@ -69,7 +68,6 @@ def severity_in_words(severity: int | None, locale: str) -> str:
 
 
 def intent_in_words(intent: Intent, locale: str) -> str:
-    """What a reply does."""
     return {
         Intent.INFORMATIVE: gettext("explains", locale),
         Intent.EMPATHETIC: gettext("shows empathy", locale),

@@ -95,9 +95,7 @@ class Markup(Protocol):
         """A moment, relative to now: in five minutes, two hours ago."""
         ...
 
-    def date(self, moment: datetime) -> str:
-        """A moment by date and time."""
-        ...
+    def date(self, moment: datetime) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)

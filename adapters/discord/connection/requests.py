@@ -54,8 +54,6 @@ class RequestRepeated(discord.DiscordException):
 
 @dataclass(slots=True)
 class Call:
-    """One call of ours, and how many requests it made."""
-
     most: int
     begun: int = 0
 

@@ -140,7 +140,6 @@ async def _tell(client: AntiphonClient) -> None:
 
 
 def custom_id(panel: str, field: str) -> str:
-    """The custom id of a field of a panel."""
     return f"{PREFIX}{panel}:{field}"
 
 
@@ -351,7 +350,6 @@ class Commands:
         await self._panels.show(interaction, manager, panel)
 
     async def status(self, interaction: Interaction) -> None:
-        """Tell the status of the desk."""
         manager = await self._begin(interaction, OnCommunity.READ_STATISTICS)
         governance = self._client.desk.governance
         status = await governance.status(NAME, manager.community, manager.person)

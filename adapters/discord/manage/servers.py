@@ -42,8 +42,6 @@ _RIGHTS_OF_FEW: Final = discord.Permissions(
 
 @dataclass(frozen=True, slots=True)
 class ServerManager(Manager):
-    """A manager, and the server in which they are one."""
-
     guild: discord.Guild
 
 
@@ -86,7 +84,6 @@ class Server:
 
     @property
     def card_language(self) -> str:
-        """The server's own, where it is one of ours."""
         return language_of(str(self.guild.preferred_locale))
 
     def lacking(self, policy: CommunityPolicy, locale: str) -> list[str]:
@@ -114,7 +111,6 @@ class Server:
         )
 
     def check_review_channel(self, channel: str, policy: CommunityPolicy, locale: str) -> None:
-        """Refuse a review channel that everybody can read, or where the bot cannot work."""
         review = self.guild.get_channel(int(channel))
         seen_by = [] if review is None else seen_by_all(review, policy.everybody_role)
         if review is not None and seen_by:
@@ -199,7 +195,6 @@ class Server:
             )
 
     def check_reaction(self, emoji: str, locale: str) -> None:
-        """Refuse what is not one emoji."""
         if not is_emoji(emoji):
             raise BadInput(
                 gettext("This is not a single emoji.", locale),

@@ -54,8 +54,6 @@ _STYLES: Final = {
 
 
 class Answerer(Protocol):
-    """Answers presses."""
-
     async def press(self, interaction: discord.Interaction, target: Target, values: tuple[str, ...]) -> None:
         """Answer a press of a button, or of a select with its values; never raises."""
         ...

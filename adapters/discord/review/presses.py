@@ -142,7 +142,6 @@ class DiscordPress:
 
     @property
     def by(self) -> Person:
-        """The person who pressed."""
         user = self.interaction.user
         return Person(NAME, str(user.id), user.display_name)
 
@@ -158,7 +157,6 @@ class DiscordPress:
 
     @property
     def is_on_card(self) -> bool:
-        """Whether it happened on the card in the channel, not in a private answer."""
         message = self.interaction.message
         return message is not None and not message.flags.ephemeral
 
@@ -176,11 +174,9 @@ class DiscordPress:
         await self.interaction.response.defer()
 
     async def answer(self, screen: Screen) -> None:
-        """Show this person, and nobody else, a message."""
         await self._answer(*screen_layout(screen))
 
     async def answer_card(self, card: Card) -> None:
-        """Show this person, and nobody else, a card."""
         await self._answer(card_layout(card, self.locale), [])
 
     async def _answer(self, view: ui.LayoutView, files: list[discord.File]) -> None:
@@ -194,7 +190,6 @@ class DiscordPress:
             await self.interaction.followup.send(view=view, files=files, ephemeral=True, allowed_mentions=_NOBODY)
 
     async def replace(self, screen: Screen) -> None:
-        """Show a message in place of the one that was pressed, so that nothing in it can be pressed again."""
         await self._replace(*screen_layout(screen))
 
     async def _replace(self, view: ui.LayoutView, files: list[discord.File]) -> None:
@@ -205,18 +200,15 @@ class DiscordPress:
         await self.interaction.response.send_modal(modal_of(dialog))
 
     async def say(self, *sentences: str) -> None:
-        """Answer with sentences."""
         await self.answer(_screen(*sentences))
 
     async def show(self, card: Card) -> None:
-        """Bring the card that was pressed up to date, if it was one. Only with what a reviewer sees of the case."""
         message = self.interaction.message
         if message is not None and self.is_on_card:
             place = PostRef(NAME, card.community, str(message.channel.id), str(message.id))
             await self.surface.update(card, place)
 
     async def conclude(self, card: Card, sentence: str, *controls: Control) -> None:
-        """Say what the press did and what can be pressed next, and show the card as it is now."""
         screen = Screen((sentence,), controls, card.case_id, card.version)
         is_update = self.interaction.response.type is discord.InteractionResponseType.deferred_message_update
         await (self.replace(screen) if is_update and not self.is_on_card else self.answer(screen))
@@ -234,7 +226,6 @@ class CardDeletions:
         self._deleted = deleted
 
     def listen(self, client: discord.Client) -> None:
-        """Begin to listen."""
         listen(client, "raw_message_delete", self._one)
         listen(client, "raw_bulk_message_delete", self._many)
 

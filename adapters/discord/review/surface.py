@@ -171,7 +171,6 @@ class DiscordReviewSurface:
         listen(self._client, "guild_join", self._is_there)
 
     def changed(self) -> frozenset[str]:
-        """The servers in which channels or rights changed since the last call."""
         changed, self._changed = frozenset(self._changed), set()
         return changed
 
@@ -301,7 +300,6 @@ class DiscordReviewSurface:
             raise seen_by_everybody(channel, roles)
 
     async def take_away(self, place: PostRef) -> None:
-        """Delete a card that stands somewhere else by now; what cannot be deleted stays as it is."""
         message = self._client.get_partial_messageable(_id(place.channel)).get_partial_message(_id(place.message))
         with suppress(*FAULTS), self._client.requests.alone():
             await message.delete()

@@ -141,7 +141,6 @@ class DiscordMarkup:
         return f"{_BLOCK}\n{text}\n{_BLOCK}"
 
     def link(self, label: str, url: str) -> str:
-        """A link with an inert label; only the label if the address is not a web address."""
         web = web_address(url)
         return f"[{label}]({quote(web, safe=_IN_ADDRESS)})" if web else label
 

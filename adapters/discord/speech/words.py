@@ -111,7 +111,6 @@ def _quotes(embeds: Sequence[discord.Embed]) -> Iterator[Part]:
 
 
 def _sources(message: discord.Message) -> tuple[_Source, ...]:
-    """The message, and those that it forwards."""
     return (message, *message.message_snapshots)
 
 

@@ -110,12 +110,10 @@ class SeenStatus:
 
     @property
     def ref(self) -> PostRef:
-        """Where it is."""
         return ref_of(self.status, self.client.home)
 
     @property
     def may_have_words(self) -> bool:
-        """Whether it has any."""
         return bool(words_of(self.status).parts)
 
     async def words(self) -> MessageWords:
@@ -124,7 +122,6 @@ class SeenStatus:
 
     @property
     def written_at(self) -> datetime:
-        """When it was written."""
         written: datetime = self.status.created_at
         return written
 

@@ -73,7 +73,6 @@ def of_connection(error: BaseException) -> AntiphonError:
 
 
 def of_send(error: BaseException) -> AntiphonError:
-    """What an error of a send, or of a removal, means."""
     if isinstance(error, AntiphonError):
         return error
     if isinstance(error, NotReached):

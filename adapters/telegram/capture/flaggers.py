@@ -47,7 +47,6 @@ class DraftWish:
 
 
 def person_of(user: telegram.User) -> Person:
-    """A person on Telegram."""
     return Person(NAME, str(user.id), user.full_name)
 
 

@@ -49,7 +49,6 @@ class RecentMessages:
         self._forget_old()
 
     def find(self, chat: int, message: int) -> telegram.Message | None:
-        """A message, if it is remembered."""
         self._forget_old()
         _, remembered = self._messages.get((chat, message), (0.0, None))
         return remembered
@@ -81,7 +80,6 @@ class RecentMessages:
         return sorted(messages, key=lambda earlier: earlier.message_id, reverse=True)[:most]
 
     def forwarded(self, message: telegram.Message) -> list[telegram.Message]:
-        """The messages that a forwarded one may be: Telegram says who wrote it when, and not where."""
         self._forget_old()
         origin = message.forward_origin
         if origin is None:

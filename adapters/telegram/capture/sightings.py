@@ -32,21 +32,17 @@ class SeenMessage:
 
     @property
     def ref(self) -> PostRef:
-        """Where it is."""
         return ref_of(self.message.chat.id, self.message.message_id, topic_of(self.message))
 
     @property
     def may_have_words(self) -> bool:
-        """Whether it has any."""
         return bool(words_of(self.message).parts)
 
     async def words(self) -> MessageWords:
-        """All its words."""
         return words_of(self.message)
 
     @property
     def written_at(self) -> datetime:
-        """When it was written."""
         return self.message.date
 
     @property

@@ -278,7 +278,6 @@ class TelegramClient:
             )
 
     async def close(self) -> None:
-        """Release the connections. Closing twice does no harm."""
         await self.bot.shutdown()
 
     def own_id(self) -> str:

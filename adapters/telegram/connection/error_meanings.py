@@ -118,7 +118,6 @@ def of_connection(error: BaseException) -> AntiphonError:
 
 
 def of_send(error: BaseException) -> AntiphonError:
-    """What an error of a send, or of a removal, means."""
     refusal = _refusal(error)
     if refusal is not None:
         return refusal

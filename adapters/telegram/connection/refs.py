@@ -46,7 +46,6 @@ def numbers_of(ref: PostRef) -> MessageNumbers:
 
 
 def channel_of(chat_id: int, topic: int | None = None) -> str:
-    """The ``PostRef.channel`` of a chat, or of a topic in it."""
     return f"{chat_id}/{topic}" if topic else str(chat_id)
 
 

@@ -46,7 +46,6 @@ Wake = Callable[[], None]
 
 
 def wanted_kinds(client: TelegramClient) -> tuple[str, ...]:
-    """The kinds of update to ask Telegram for."""
     return tuple(sorted({*KINDS, *client.heard_kinds()}))
 
 
@@ -140,11 +139,9 @@ class TelegramDispatcher:
         self._client = client
 
     def known_kinds(self) -> Collection[str]:
-        """Those that Telegram is asked for."""
         return wanted_kinds(self._client)
 
     def kind_of(self, payload: dict[str, Any]) -> str:
-        """As Telegram names it."""
         return kind_of(payload)
 
     def arrival(self, waiting: WaitingUpdate) -> Arrival:

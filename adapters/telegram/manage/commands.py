@@ -132,8 +132,6 @@ def help_text(reader: Reader) -> str:
 
 
 class ManagerCommands:
-    """Hears the commands."""
-
     def __init__(self, client: TelegramClient, panels: PanelActions, reports: Reports) -> None:
         self._client = client
         self._panels = panels

@@ -111,8 +111,6 @@ def _groups(old: int, new: int) -> tuple[int, int] | None:
 
 @dataclass(frozen=True, slots=True)
 class GroupManager(Manager):
-    """A manager, and the group in which they are one."""
-
     chat: ChatFullInfo
 
 
@@ -162,7 +160,6 @@ class Group:
 
     @property
     def quotes(self) -> bool:
-        """Telegram does both."""
         return True
 
     def lacking(self, policy: CommunityPolicy, locale: str) -> list[str]:
@@ -243,7 +240,6 @@ class Group:
             )
 
     def reaction_hint(self, locale: str) -> str:
-        """How an emoji is typed."""
         return gettext("One of the emoji that Telegram offers under a message.", locale)
 
 

@@ -54,7 +54,6 @@ class PrivateChat:
         )
 
     async def send(self, data: bytes, name: str, words: str) -> None:
-        """Send a file."""
         await self.client.bot.send_document(self.user.id, data, filename=name, caption=words)
 
     async def refuse(self, err: BaseException) -> None:

@@ -61,7 +61,6 @@ def prompt(dialog: Dialog, username: str, person: int, name: str, locale: str) -
 
 
 def fields_of(message: telegram.Message, act: Act) -> Mapping[str, str]:
-    """What was written."""
     text = message.text or ""
     return {TEXT: text} if act is Act.EDIT else {NOTE: shortened(text, _MAX_NOTE)}
 
@@ -92,7 +91,6 @@ class TelegramPress:
 
     @property
     def values(self) -> tuple[str, ...]:
-        """What was chosen."""
         return (self.target.extra,) if self.target.act in _CHOSEN and self.target.extra else ()
 
     @property
@@ -102,7 +100,6 @@ class TelegramPress:
 
     @property
     def by(self) -> Person:
-        """Who it was."""
         return Person(NAME, str(self.words.spot.person), self.words.spot.name)
 
     @property
@@ -155,7 +152,6 @@ class TelegramPress:
             await self.words.write(layout.card_message(card, self.locale))
 
     async def replace(self, screen: Screen) -> None:
-        """Show a message in place of the answer that was pressed, so that nothing in it can be pressed again."""
         await self._tell(screen, in_place=True)
 
     async def _tell(self, screen: Screen, *, in_place: bool) -> None:
@@ -184,13 +180,11 @@ class TelegramPress:
             await self.answer(Screen((text,)))
 
     async def show(self, card: Card) -> None:
-        """Bring the card that was pressed up to date, if it was one. Only with what a reviewer sees of the case."""
         spot = self.words.spot
         if self.is_on_card and spot.message > 0:
             await self.surface.update(card, PostRef(NAME, card.community, self._channel, str(spot.message)))
 
     async def conclude(self, card: Card, sentence: str, *controls: Control) -> None:
-        """Say what came of it and what can be pressed next, and show the card as it is now."""
         screen = Screen((sentence,), controls, card.case_id, card.version)
         if not self.is_on_card and self.words.spot.query is not None:
             await self.replace(screen)

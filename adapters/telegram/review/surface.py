@@ -208,7 +208,6 @@ class TelegramReviewSurface:
             return True
 
     async def take_away(self, place: PostRef) -> None:
-        """Delete a card that stands somewhere else by now; what cannot be deleted stays as it is."""
         numbers = numbers_of(place)
         with suppress(*FAULTS):
             await self._client.bot.delete_message(numbers.chat, numbers.message)

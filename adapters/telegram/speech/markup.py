@@ -129,7 +129,6 @@ class TelegramMarkup:
         return f"<pre>{_escaped(text)}</pre>"
 
     def link(self, label: str, url: str) -> str:
-        """A link with an inert label; only the label if the address is not a web address."""
         web = web_address(url)
         return f'<a href="{_escaped(quote(web, safe=_IN_ADDRESS))}">{label}</a>' if web else label
 

@@ -109,7 +109,6 @@ class TelegramAnswer:
 
     @property
     def promise(self) -> str:
-        """Here, and for how long."""
         return gettext(
             "The drafts appear here when they are ready, within 14 minutes. Only you see this.", self.reader.locale
         )
@@ -135,7 +134,6 @@ class TelegramAnswer:
             await self._write(text)
 
     async def change(self, text: str) -> None:
-        """Say something else in its place."""
         await self.give(text)
 
     def _prefaced(self, text: str) -> str:

@@ -213,7 +213,6 @@ def _aside(of: tuple[str, UpdateState], count: int) -> Finding:
 
 
 def _standing(seen: SeenPlatform) -> Finding:
-    """One platform in one process."""
     name, since = f"platform {seen.platform}", f"since {seen.since:%Y-%m-%d %H:%M:%S} UTC"
     if seen.is_gone:
         return Finding(name, False, f"the process that served it {since} is gone.", "Run: antiphon serve.")
@@ -573,7 +572,6 @@ async def examine(settings: Settings, on_preparing: engine.OnPreparing | None = 
 
 
 def as_document(checks: list[Finding]) -> dict[str, Any]:
-    """The checks as JSON."""
     versions = {"antiphon": metadata.version("antiphon"), "python": sys.version.split()[0]}
     return {
         "ok": all(check.ok for check in checks),

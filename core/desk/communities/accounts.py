@@ -79,7 +79,6 @@ class ApiTokens:
         return secret
 
     async def listed(self) -> list[ApiToken]:
-        """All tokens, by account."""
         return await self._database.run("list tokens", every)
 
     async def revoke(self, name: str) -> bool:
@@ -148,7 +147,6 @@ def _read(row: ApiTokenRow) -> ApiToken:
 
 
 async def every(session: Session) -> list[ApiToken]:
-    """All tokens, by account and age."""
     rows = await session.scalars(select(ApiTokenRow).order_by(ApiTokenRow.account, ApiTokenRow.created_at))
     return [_read(row) for row in rows]
 
@@ -214,7 +212,6 @@ class WebAccounts:
         return await self._database.run("remove an account", lambda session: accounts.remove(session, name))
 
     async def listed(self) -> list[Account]:
-        """All accounts."""
         return await self._database.run("list accounts", accounts.every)
 
     async def link(self, name: str) -> str:
@@ -283,7 +280,6 @@ class WebAccounts:
         return Visitor(row.name, row.people, row.wants, row.said)
 
     async def leave(self, session: str) -> None:
-        """End a session."""
         await self._database.run("end a session", lambda opened: accounts.end(opened, session))
 
     async def say_next(self, session: str, said: str) -> None:
@@ -291,7 +287,6 @@ class WebAccounts:
         await self._database.run("keep what to say", lambda opened: accounts.say(opened, session, said))
 
     async def prefer(self, session: str, wanted: Preferences) -> None:
-        """Keep how the person wants the pages."""
         if wanted.language not in ("", *LANGUAGES):
             raise BadInput(
                 sentence("Antiphon does not speak this language."), remedy=sentence("Choose one of the list.")

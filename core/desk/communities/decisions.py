@@ -131,7 +131,6 @@ class CommunityDesk:
     async def _to_grant(
         self, session: Session, community_id: str, person: Person, role: Role, by: By
     ) -> tuple[Community, str, frozenset[Role]]:
-        """The community, the person who decides, and the roles that the other person was granted before."""
         community = await _scope(session, community_id, lock=True)
         actor = await who_decides(session, community.id, by, OnCommunity.GRANT)
         if isinstance(by, Person) and not may_grant(await people.roles_of(session, community.id, actor), role):
@@ -263,14 +262,12 @@ def _frames(policy: CommunityPolicy, other: CommunityPolicy) -> dict[str, tuple[
 
 
 async def one_community(session: Session, community_id: str, *, lock: bool = False) -> Community:
-    """A community, which ``EVERYWHERE`` is not."""
     if community_id == EVERYWHERE:
         raise BadInput("This is set for one community at a time.", remedy="Name a community.")
     return await communities.load(session, community_id, lock=lock)
 
 
 async def _scope(session: Session, scope: str, *, lock: bool = False) -> Community:
-    """A community, or the row for all of them."""
     if scope == EVERYWHERE:
         await communities.everywhere(session)
     return await communities.load(session, scope, lock=lock)

@@ -1,6 +1,6 @@
 """Exports of one community: its cases as CSV or JSON lines, and the lessons for a writer.
 
-People are pseudonyms unless more is asked for. Rows are read page by page, so that the memory does not grow with the
+People are pseudonyms. Rows are read page by page, so that the memory does not grow with the
 number of cases. Erased people are not in an export: their cases are left out whole. There are no lessons without the
 community's consent (``CommunityPolicy.learns``).
 """
@@ -28,7 +28,7 @@ from core.desk.rules.roles import OnCommunity, Person
 from core.desk.schema import ApprovalRow, CaseRow, OutboxRow, PersonRow, SuggestionRow
 from core.desk.store.audit import write
 from core.desk.store.communities import load, policy_of
-from core.desk.store.people import name_of, require_on_community
+from core.desk.store.people import require_on_community
 from core.desk.store.suggestion_documents import suggestion_from_json
 from core.errors import BadInput, StoreUnavailable
 from core.models import Draft, Kind, Suggestion
@@ -42,8 +42,6 @@ Row = dict[str, Any]
 
 
 class Format(StrEnum):
-    """How an export is written."""
-
     CSV = "csv"
     JSONL = "jsonl"
 
@@ -54,8 +52,6 @@ COLUMNS: Final = (
     "drafts", "seconds", "approved_by", "seconded_by", "approved_at", "draft_rank", "draft_kind", "draft_origin",
     "is_edited", "reply", "sent", "posted_at",
 )  # fmt: skip
-IDENTIFYING: Final = ("channel", "message", "reply_message", "approved_by_name")
-"""The columns that lead to a post, and so to its author, or name a moderator; only included on request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +62,11 @@ class _PageEnd:
     id: str
 
 
-async def export(
-    database: Database, community_id: str, *, by: Person | None = None, is_identified: bool = False
-) -> AsyncIterator[Row]:
+async def export(database: Database, community_id: str, *, by: Person | None = None) -> AsyncIterator[Row]:
     """The cases of a community, oldest first, one row each; ``None`` in a column without a value.
 
     Args:
         by: the person who asks, whose right is read again for every page; ``None`` for the person who runs Antiphon.
-        is_identified: whether to include the ``IDENTIFYING`` columns.
 
     Raises:
         BadInput: there is no such community.
@@ -83,13 +76,12 @@ async def export(
     async def begin(session: Session) -> None:
         await load(session, community_id)
         actor = "terminal" if by is None else await _allowed(session, community_id, by)
-        kind = "with names and places" if is_identified else "pseudonymised"
-        await write(session, EXPORTS, actor=actor, reason=f"exported {community_id}, {kind}")
+        await write(session, EXPORTS, actor=actor, reason=f"exported {community_id}, pseudonymised")
 
     async def page(session: Session, after: _PageEnd | None) -> tuple[list[Row], _PageEnd | None]:
         if by is not None:
             await _allowed(session, community_id, by)
-        return await _page(session, community_id, after, is_identified=is_identified)
+        return await _page(session, community_id, after)
 
     await database.run("begin an export", begin)
     after: _PageEnd | None = None
@@ -105,9 +97,7 @@ async def _allowed(session: Session, community_id: str, by: Person) -> str:
     return await require_on_community(session, community_id, by, OnCommunity.EXPORT)
 
 
-async def _page(
-    session: Session, community_id: str, after: _PageEnd | None, *, is_identified: bool
-) -> tuple[list[Row], _PageEnd | None]:
+async def _page(session: Session, community_id: str, after: _PageEnd | None) -> tuple[list[Row], _PageEnd | None]:
     query = (
         select(CaseRow)
         .join(PersonRow, PersonRow.id == CaseRow.author)
@@ -119,11 +109,11 @@ async def _page(
         is_later = (CaseRow.created_at == after.created_at) & (CaseRow.id > after.id)
         query = query.where(or_(CaseRow.created_at > after.created_at, is_later))
     cases = list(await session.scalars(query))
-    rows = [await _row(session, case, is_identified=is_identified) for case in cases]
+    rows = [await _row(session, case) for case in cases]
     return rows, _PageEnd(cases[-1].created_at, cases[-1].id) if len(cases) == _PAGE else None
 
 
-async def _row(session: Session, case: CaseRow, *, is_identified: bool) -> Row:
+async def _row(session: Session, case: CaseRow) -> Row:
     newest = select(SuggestionRow.document).filter_by(case_id=case.id).order_by(SuggestionRow.created_at.desc())
     suggestion = _suggestion(await session.scalar(newest.limit(1)))
     approvals = select(ApprovalRow, OutboxRow).join(OutboxRow, OutboxRow.approval_id == ApprovalRow.id)
@@ -134,7 +124,7 @@ async def _row(session: Session, case: CaseRow, *, is_identified: bool) -> Row:
     ).first()
     approval, send = (pair[0], pair[1]) if pair is not None else (None, None)
     draft = None if approval is None else await _approved_draft(session, approval)
-    row = {
+    return {
         "case": case.id,
         "community": case.community_id,
         "state": case.state.value,
@@ -166,18 +156,9 @@ async def _row(session: Session, case: CaseRow, *, is_identified: bool) -> Row:
         "sent": send and send.state.value,
         "posted_at": send and _time(send.posted_at),
     }
-    if is_identified:
-        row |= {
-            "channel": case.channel,
-            "message": case.message,
-            "reply_message": send and send.remote_message,
-            "approved_by_name": approval and await name_of(session, case.community_id, approval.moderator),
-        }
-    return row
 
 
 async def _approved_draft(session: Session, approval: ApprovalRow) -> Draft | None:
-    """The approved draft, before any edit."""
     document = select(SuggestionRow.document).filter_by(id=approval.suggestion_id)
     suggestion = _suggestion(await session.scalar(document))
     return (
@@ -204,15 +185,14 @@ def _time(moment: datetime | None) -> str | None:
 # Writing
 
 
-async def write_export(rows: AsyncIterator[Row], file: Path, how: Format, *, is_identified: bool = False) -> int:
+async def write_export(rows: AsyncIterator[Row], file: Path, how: Format) -> int:
     """Write an export, whole or not at all, readable only by its owner; returns the number of rows.
 
     Raises:
         BadInput: the file cannot be written.
     """
-    columns = (*COLUMNS, *IDENTIFYING) if is_identified else COLUMNS
     with replacing(file) as out:
-        return await _write(rows, out, how, columns)
+        return await _write(rows, out, how)
 
 
 @contextmanager
@@ -231,9 +211,9 @@ def replacing(file: Path) -> Iterator[TextIO]:
         raise BadInput(f"{file} cannot be written: {err.strerror}.", remedy="Name another file with --out.") from err
 
 
-async def _write(rows: AsyncIterator[Row], out: TextIO, how: Format, columns: tuple[str, ...]) -> int:
+async def _write(rows: AsyncIterator[Row], out: TextIO, how: Format) -> int:
     count = 0
-    table = csv.DictWriter(out, columns)
+    table = csv.DictWriter(out, COLUMNS)
     if how is Format.CSV:
         table.writeheader()
     async for row in rows:
@@ -260,7 +240,6 @@ def _cell(value: object) -> str:
 
 
 def text_of(cell: str) -> str:
-    """The text of a cell that ``cells`` made."""
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 

@@ -283,7 +283,6 @@ class Database:
         return moment if self._clock is None else self._clock()
 
     async def close(self) -> None:
-        """Close every connection."""
         await whole(self.engine.dispose())
 
 

@@ -310,12 +310,10 @@ class Facts:
 
     @cached_property
     def cases(self) -> dict[str, CaseRow]:
-        """The cases by id."""
         return {case.id: case for case in self.tables.cases}
 
     @cached_property
     def approvals(self) -> dict[str, ApprovalRow]:
-        """The approvals by id."""
         return {approval.id: approval for approval in self.tables.approvals}
 
     @cached_property
@@ -346,7 +344,6 @@ class Facts:
         return {row.id: _read(row.document) for row in self.tables.suggestions}
 
     def moves(self, case_id: str, to: CaseState) -> list[AuditLine]:
-        """The audit lines of a case's moves to a state."""
         return [line for line in self.chains.get(case_id, ()) if line.to_state is to]
 
     @cached_property
@@ -402,7 +399,6 @@ async def read_facts(
 
 
 def read_tables(session: SyncSession) -> Tables:
-    """Read the rows."""
 
     def rows(table: type[_Row], *order: str) -> Sequence[_Row]:
         query = select(table).order_by(*(getattr(table, name) for name in order))

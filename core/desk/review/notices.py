@@ -148,7 +148,6 @@ async def calls_said(session: Session, case_ids: Collection[str]) -> set[tuple[s
 
 
 async def is_said(session: Session, case_id: str, kind: str, about: str) -> bool:
-    """Whether a notice was given, or given up."""
     return (case_id, kind, about) in await _notices(session, [case_id])
 
 
@@ -166,7 +165,6 @@ async def claim(session: Session, case_id: str, kind: str, about: str, again_wit
 
 
 async def was_said(session: Session, case_id: str, kind: str, about: str) -> None:
-    """Store that a notice was given."""
     change = update(NoticeRow).filter_by(case_id=case_id, kind=kind, about=about).values(said_at=session.moment)
     await session.execute(change, execution_options={"synchronize_session": False})
 

@@ -101,7 +101,6 @@ def undone_to(before: CaseState | None) -> CaseState | None:
 
 
 def state_words(state: CaseState) -> Sentence:
-    """How a state is named after the words "the case is"."""
     words = {
         _S.CAPTURED: sentence("captured"),
         _S.QUEUED: sentence("queued"),

@@ -75,7 +75,6 @@ class EarlierCases:
 
     @property
     def number(self) -> int:
-        """How many they are."""
         return self.answered + self.unanswered + self.not_hateful + self.rehearsed + self.open
 
 

@@ -78,7 +78,6 @@ def close_reason(name: str) -> CloseReason:
 
 
 def why_closed(reason: CloseReason) -> Sentence:
-    """The reason alone."""
     words = {
         CloseReason.NOT_HATEFUL: sentence("not hateful"),
         CloseReason.SILENCE: sentence("silence is better here"),

@@ -83,9 +83,7 @@ class OwnLibrary(Protocol):
         """Delete one of its own, or use one of the project's no more; ``is_undone`` uses that again."""
         ...
 
-    async def cards(self, platform: str, community: str, by: Person) -> list[CommunityCard]:
-        """The cards that it wrote."""
-        ...
+    async def cards(self, platform: str, community: str, by: Person) -> list[CommunityCard]: ...
 
     async def propose_card(
         self, platform: str, community: str, by: Person, row: Mapping[str, Any], note: str = ""
@@ -99,9 +97,7 @@ class OwnLibrary(Protocol):
         """Accept or decline the version of a card that was read; ``BadInput`` for the person who proposed it."""
         ...
 
-    async def remove_card(self, platform: str, community: str, by: Person, id_: str, note: str = "") -> None:
-        """Delete a card."""
-        ...
+    async def remove_card(self, platform: str, community: str, by: Person, id_: str, note: str = "") -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +108,6 @@ class HiddenCategories:
     threats: bool = False
 
     def has(self, group: TargetGroup | None, severity: int | None) -> bool:
-        """Whether a case of this group and severity is one of them."""
         return group in self.groups or (self.threats and severity == CALLS_FOR_VIOLENCE)
 
 
@@ -225,8 +220,6 @@ class Bearer:
 
 
 class TokenKeeper(Protocol):
-    """The tokens of the API."""
-
     async def bearer(self, token: str) -> Bearer | None:
         """Whose token it is; ``None`` if it is none, was revoked, is too old, or its account has no role any more."""
         ...
@@ -577,9 +570,7 @@ class CommunityRecord(Protocol):
         """Compute every chain of the community's log again; ``NotAllowed`` if they may not read it."""
         ...
 
-    async def kept(self, person: Person) -> PersonalData:
-        """What is kept about the person who asks."""
-        ...
+    async def kept(self, person: Person) -> PersonalData: ...
 
     async def kept_about(self, platform: str, community: str, by: Person, user: str) -> PersonalData | None:
         """What is kept about somebody, by the platform's id; ``None`` where nobody is known by it.

@@ -68,9 +68,7 @@ class Casework(Protocol):
     """Decisions about cases, by the people of a platform, and the intake of their flags."""
 
     @property
-    def intake(self) -> FlagIntake:
-        """Where their flags enter."""
-        ...
+    def intake(self) -> FlagIntake: ...
 
     async def card(self, case_id: str, by: Person) -> Card:
         """A case as this person may see it. People who only flagged the post see the post's words and no others."""
@@ -213,9 +211,7 @@ class Governance(Protocol):
         """The roles that somebody has now; this asks the platform."""
         ...
 
-    async def require(self, platform: str, community: str, by: Person, action: OnCase | OnCommunity) -> None:
-        """``NotAllowed`` if they may not do this there."""
-        ...
+    async def require(self, platform: str, community: str, by: Person, action: OnCase | OnCommunity) -> None: ...
 
     async def configure(
         self, platform: str, community: str, changes: PolicyChanges, by: Person, *, is_owner: bool = False

@@ -26,7 +26,6 @@ class Share:
 
     @property
     def is_enough(self) -> bool:
-        """Whether a share of so many is told."""
         return self.of >= LEAST
 
     @property

@@ -42,8 +42,6 @@ class Role(StrEnum):
 
 
 class OnCase(StrEnum):
-    """What can be done with a case."""
-
     FLAG = "flag"
     READ = "read"
     REVIEW = "review"
@@ -53,8 +51,6 @@ class OnCase(StrEnum):
 
 
 class OnCommunity(StrEnum):
-    """What can be done with a community."""
-
     READ_STATISTICS = "read statistics"
     READ_AUDIT = "read audit"
     PAUSE = "pause"
@@ -66,7 +62,6 @@ class OnCommunity(StrEnum):
 
 
 def role_words(role: Role) -> Sentence:
-    """What a role is called."""
     words = {
         Role.VOLUNTEER: sentence("volunteer"),
         Role.MODERATOR: sentence("moderator"),
@@ -133,7 +128,6 @@ def may_on_case(roles: Collection[Role], action: OnCase, *, is_flagger: bool = F
 
 
 def may_on_community(roles: Collection[Role], action: OnCommunity) -> bool:
-    """Whether somebody with these roles may do this with their community."""
     return any(action in _COMMUNITIES[role] for role in roles)
 
 

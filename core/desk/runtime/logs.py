@@ -129,7 +129,6 @@ class _Lines(io.TextIOBase):
 
 
 def _on_end(_kind: type[BaseException], error: BaseException, _frames: TracebackType | None) -> None:
-    """Log the error that ends the process."""
     _LOG.critical("the process ends with an error that nobody expected", exc_info=error)
 
 

@@ -321,7 +321,6 @@ _NOT_FOUND: Final = sentence("The reply was not found.")
 
 
 def every(_platform: str) -> bool:
-    """All platforms."""
     return True
 
 

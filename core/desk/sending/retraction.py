@@ -40,8 +40,6 @@ _LONGEST_WAIT_SECONDS: Final = 3600.0
 
 
 class Retractions:
-    """The retractions of one outbox."""
-
     def __init__(self, database: Database, gate: Gate, rules: Rules) -> None:
         self._database = database
         self._gate = gate

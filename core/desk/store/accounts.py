@@ -42,7 +42,6 @@ def _hash(secret: str) -> str:
 
 
 async def find(session: Session, name: str) -> Account | None:
-    """The account of a name, or ``None``."""
     row = await session.get(AccountRow, name, populate_existing=True)
     if row is None:
         return None
@@ -85,7 +84,6 @@ async def _name(session: Session, person: AccountPersonRow) -> str:
 
 
 async def every(session: Session) -> list[Account]:
-    """All accounts, by name."""
     names = list(await session.scalars(select(AccountRow.name).order_by(AccountRow.name)))
     return [account for name in names if (account := await find(session, name)) is not None]
 
@@ -189,7 +187,6 @@ async def say(session: Session, secret: str, message: str) -> None:
 
 
 async def end(session: Session, secret: str) -> None:
-    """End a session."""
     await session.execute(delete(WebSessionRow).where(WebSessionRow.id == _hash(secret)))
 
 

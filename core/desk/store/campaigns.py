@@ -196,13 +196,11 @@ async def _grow(session: Session, campaign_id: str, posts: int) -> None:
 
 
 async def load(session: Session, campaign_id: str) -> Campaign:
-    """A campaign as it is now."""
     row = await session.get_one(CampaignRow, campaign_id, populate_existing=True)
     return Campaign(row.id, row.community_id, row.lead_case_id, row.posts)
 
 
 async def leave(session: Session, case: Case) -> None:
-    """Take a case out of its campaign."""
     if case.campaign_id is not None:
         await session.execute(
             update(CaseRow)
@@ -243,7 +241,6 @@ async def stop_remembering(session: Session, case_id: str) -> None:
 
 
 async def _led_by(session: Session, case_id: str) -> str | None:
-    """The campaign that a case leads."""
     return await session.scalar(select(CampaignRow.id).where(CampaignRow.lead_case_id == case_id).limit(1))
 
 

@@ -101,7 +101,6 @@ async def all_cases(session: Session, *states: CaseState, community_id: str | No
 
 
 async def find_all(session: Session, refs: Collection[models.PostRef]) -> dict[models.PostRef, Case]:
-    """The cases of those of the posts that have one."""
     distinct = set(refs)
     # Column by column, since SQLite uses no index for rows of values; what fits by chance is left out below.
     query = select(CaseRow).where(
@@ -326,7 +325,6 @@ async def set_priority(session: Session, case_id: str, priority: models.Priority
 
 
 def wish_to_json(wish: models.Wish) -> dict[str, Any]:
-    """The wishes that were made, without those that were not."""
     return {name: value for name, value in asdict(wish).items() if value}
 
 

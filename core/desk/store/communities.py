@@ -107,7 +107,6 @@ async def find(session: Session, identity: str) -> Community | None:
 
 
 async def all_communities(session: Session) -> list[Community]:
-    """Every community, by its id."""
     rows = await session.scalars(select(CommunityRow).where(CommunityRow.id != EVERYWHERE).order_by(CommunityRow.id))
     return [_community(row) for row in rows]
 

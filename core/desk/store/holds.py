@@ -38,7 +38,6 @@ async def lock(session: Session, case_id: str) -> Case:
 
 
 async def holder(session: Session, case: Case) -> Hold | None:
-    """Who holds the case now, or ``None``."""
     if case.held_by is None or case.held_until is None or case.held_until <= session.moment:
         return None
     return Hold(case.held_by, await name_of(session, case.community_id, case.held_by), case.held_until)
@@ -68,7 +67,6 @@ async def start(session: Session, case: Case, who: str, lease: timedelta) -> Cas
 
 
 async def end(session: Session, case: Case) -> Case:
-    """End the hold of a locked case."""
     return await _set(session, case, None, None)
 
 

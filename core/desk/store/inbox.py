@@ -114,7 +114,6 @@ class StoredInbox:
         await self._database.run("settle an update", lambda session: session.execute(changed))
 
     async def release(self) -> None:
-        """Let another process hand out what waits."""
         await self._office.resign()
 
 

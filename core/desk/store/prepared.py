@@ -48,7 +48,6 @@ async def reviews_of(session: Session, community_id: str, ids: Collection[str]) 
 
 
 def review_in(row: PreparedReplyRow) -> ReviewOfPrepared | None:
-    """Who reviewed the reply of a row, if somebody did."""
     if row.reviewer is None or row.reviewed_at is None:
         return None
     return ReviewOfPrepared(row.reviewer, row.reviewed_at)

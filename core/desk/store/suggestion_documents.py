@@ -99,6 +99,5 @@ async def preview_of(session: Session, case_id: str) -> Preview | None:
 
 
 async def drop_preview(session: Session, case_id: str) -> None:
-    """Delete it, as when the suggestion is there."""
     dropped = delete(PreviewRow).where(PreviewRow.case_id == case_id)
     await session.execute(dropped, execution_options={"synchronize_session": "fetch"})

@@ -69,6 +69,5 @@ class DiskScrub:
         self._database = database
 
     async def do(self, _: Job) -> Done:
-        """Scrub the files."""
         await scrub(self._database)
         return Done("what was erased is gone from the database's files")

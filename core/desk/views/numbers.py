@@ -244,7 +244,6 @@ def _steps(edges: Sequence[float], below: Sequence[int]) -> Iterator[tuple[float
 
 
 async def _follow_ups(session: Session, counted: CountedCases) -> tuple[FollowUpCounts, ...]:
-    """What the follow-ups found."""
 
     def how_many(what: ColumnElement[bool]) -> ColumnElement[int]:
         return func.count(case((what, 1)))

@@ -32,8 +32,6 @@ _CLOSINGS: Final = (CaseState.DECLINED, CaseState.NO_REPLY, CaseState.WITHDRAWN)
 
 @dataclass(frozen=True, slots=True)
 class CountedCases:
-    """Which cases count."""
-
     community_id: str
     since: datetime
 

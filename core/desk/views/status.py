@@ -27,7 +27,6 @@ STOPPED = sentence("its worker was stopped")
 
 
 async def status(session: Session, community: Community) -> DeskStatus:
-    """The status of a community."""
     paused = await communities.paused(session, [community.id])
     return DeskStatus(
         by_state=await _by_state(session, community.id),

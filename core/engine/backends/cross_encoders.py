@@ -83,7 +83,6 @@ class NliCrossEncoder:
 
     @property
     def languages(self) -> frozenset[str]:
-        """The ISO 639-1 codes of the languages that it was trained on."""
         return self._languages
 
     def load(self) -> None:

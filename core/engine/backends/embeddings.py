@@ -62,7 +62,6 @@ class SentenceEmbedder:
 
     @property
     def languages(self) -> frozenset[str]:
-        """The ISO 639-1 codes of the languages whose vectors can be trusted."""
         return self._languages
 
     @property

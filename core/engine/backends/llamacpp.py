@@ -165,7 +165,6 @@ def _set_reading(params: Any) -> None:
 
 
 def _load_beside(params: Any, adapter: Path) -> None:
-    """Load an adapter with the weights."""
     import xllamacpp
 
     params.lora_adapters = [xllamacpp.CommonAdapterLoraInfo(str(adapter), 1.0)]

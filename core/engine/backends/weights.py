@@ -54,7 +54,6 @@ class WeightParts:
     find: Callable[[int], Path | None] = package_file
 
     def joined_path(self, folder: Path) -> Path:
-        """Where the joined file is in ``folder``."""
         return folder / f"{self.sha256}.gguf"
 
 

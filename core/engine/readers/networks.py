@@ -74,7 +74,6 @@ class PostSigns:
 
     @property
     def attacked(self) -> frozenset[TargetGroup]:
-        """The groups that are more likely attacked than not."""
         return frozenset(group for group, share in self.groups.items() if share >= _GROUP_IS_ATTACKED)
 
 
@@ -122,7 +121,6 @@ class PostReader:
         return frozenset(self._classifier.about["languages"])
 
     def _of(self, language: str | None) -> TextClassifier:
-        """The network that reads a language."""
         if self._abroad is None or language in {None, "en"} or language not in self._abroad.about["spoken"]:
             return self._classifier
         return self._abroad
@@ -213,7 +211,6 @@ class PostReader:
         return float(_probability(np.interp(rate, rates, thresholds)))
 
     def false_alarms(self, threshold: float) -> float:
-        """The share of ordinary messages above a threshold: the inverse of ``threshold``."""
         rates, thresholds = self._classifier.about["false_alarms"]
         return float(10 ** -np.interp(_logit(threshold), thresholds, rates))
 
@@ -306,7 +303,6 @@ def _shipped(name: str) -> SmallEncoder:
 
 
 def _signs_by(classifier: TextClassifier, texts: Sequence[str]) -> list[PostSigns]:
-    """What one network says of each text."""
     pieces = [pieces_of(text) for text in texts]
     flat = [(piece,) for of_text in pieces for piece in of_text]
     probabilities = _probabilities(classifier.logits(flat), classifier.about["calibration"])

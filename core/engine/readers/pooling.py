@@ -68,7 +68,6 @@ class PoolingWeights:
         return replace(self, weights=MappingProxyType(dict.fromkeys(Question, Weights(large=0.0, alone=0.0))))
 
     def of(self, question: Question) -> Weights:
-        """The weights for a question."""
         return self.weights.get(question, Weights())
 
     def counts(self, question: Question, *, is_alone: bool) -> bool:

@@ -20,9 +20,8 @@ from core.engine.scoring.grounding import Item, check, without_addresses
 from core.engine.scoring.repeated_figures import without_repeated
 from core.engine.wording.text import words
 from core.engine.wording.text_rules import NO_RULES, TextRules
-from core.errors import BadInput
 from core.i18n.sentences import sentence
-from core.models import Action, Brief, Evidence, FlaggedPost, PostRef, ReadBy, Reading, Receipt, Source
+from core.models import Action, Brief, Evidence, FlaggedPost, PostRef, ReadBy, Reading, Receipt
 
 MAX_CHARACTERS: Final = 2000
 """What the platforms take, where no community says less."""
@@ -76,7 +75,6 @@ class CheckedText:
 
     @property
     def level(self) -> Level:
-        """What becomes of it."""
         if self.faults:
             return Level.REFUSED
         return Level.WARNED if self.warnings else Level.FINE
@@ -142,27 +140,6 @@ def context_for(
     flagged = FlaggedPost(PostRef("", "", "", ""), post, author="", flagged_by="", flagged_how="")
     reading = Reading(language, None, None, None, None, None, None, None, None, Action.REPLY, "")
     return GateContext(Brief(flagged, reading, "", tuple(evidence)), max_characters, rules=rules)
-
-
-def evidence_of(row: object, name: str) -> Evidence:
-    """A passage that somebody gives, as an object with ``text`` and, if known, where it is published.
-
-    Args:
-        row: a mapping with ``text``, and optionally ``id``, ``publisher``, ``title``, ``year`` and ``url``.
-        name: the passage's id where it has none.
-
-    Raises:
-        BadInput: it is not such an object.
-    """
-    remedy = sentence("Give an object with the text, and with publisher, title, year and url where they are known.")
-    if not isinstance(row, Mapping) or not isinstance(row.get("text"), str) or not row["text"].strip():
-        raise BadInput(sentence("A piece of evidence has no text."), remedy=remedy)
-    year = row.get("year")
-    if year is not None and not str(year).strip().isdecimal():
-        raise BadInput(sentence("The year of a piece of evidence is not a number: {year}.", year=year), remedy=remedy)
-    fields = {key: str(row.get(key) or "") for key in ("publisher", "title", "url")}
-    source = Source(fields["publisher"], fields["title"], None if year is None else int(year), None, fields["url"])
-    return Evidence(str(row.get("id") or name), row["text"], row["text"], source)
 
 
 def read_drafts(

@@ -91,7 +91,6 @@ def _bent(word: str, known: AbstractSet[str]) -> bool:
 
 
 def known_by(text: str, language: str | None) -> TextNames:
-    """The names that a text holds, with the same names in the other languages."""
     same = {name for match in _spellings().finditer(text) for name in _same()[match.group()]}
     whole = f"{text} {' '.join(same)}"
     tokens = [token.group().replace("’", "'") for token in _TOKEN.finditer(whole)]
@@ -103,7 +102,6 @@ def known_by(text: str, language: str | None) -> TextNames:
 
 
 def names_in(text: str, spans: Sequence[tuple[int, int]], language: str) -> Iterator[NameSpan]:
-    """The names in a text whose sentences are at ``spans``."""
     for start, end in spans:
         sentence = text[start:end]
         head = _HEAD.match(sentence)

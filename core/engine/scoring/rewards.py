@@ -243,7 +243,6 @@ def with_total(scores: Scores, weights: Mapping[str, float] = WEIGHTS) -> Scores
 
 
 def in_words(reward: str) -> str:
-    """What a reward is called in a note."""
     names = {
         "stance": sentence("stance"),
         "argument_quality": sentence("argument quality"),

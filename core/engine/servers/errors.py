@@ -185,7 +185,6 @@ class ServerFaults:
         )
 
     def wrong_key(self) -> ServerAway:
-        """It refuses the key."""
         return ServerAway(
             sentence("The language model at {address} refuses the API key.", address=self.address),
             remedy=sentence("Set {key}.", key=f"ANTIPHON__{self.section.upper()}__API_KEY"),
@@ -193,7 +192,6 @@ class ServerFaults:
         )
 
     def unknown_model(self) -> ServerAway:
-        """It has no model of this name."""
         return ServerAway(
             sentence(
                 "The language model at {address} does not know the model {model}.",
@@ -209,7 +207,6 @@ class ServerFaults:
         )
 
     def unreached(self) -> ServerAway:
-        """No connection is made."""
         start = sentence("Start the server, or correct {section}.base_url.", section=self.section)
         return ServerAway(
             sentence("The language model at {address} cannot be reached.", address=self.address),

@@ -170,7 +170,6 @@ class ChatProtocol(ABC):
     async def _in_json_answers(
         self, messages: Sequence[Message], options: Sequence[str], end: float, count: int, first: int = 0
     ) -> Answer:
-        """Answers in JSON that hold one of the options."""
         turns = [*messages[:-1], replace(messages[-1], content=messages[-1].content + _in_json(options))]
         how = Generation(max_tokens=_STATED_TOKENS, temperature=0.7, n=count, seed=first, schema=SCHEMA)
         return await self.generate(turns, how, max(0.0, end - time.monotonic()))

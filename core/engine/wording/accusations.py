@@ -55,7 +55,6 @@ class Accusation:
 
 @cache
 def accusations() -> Mapping[str, Accusation]:
-    """All accusations, by name."""
     rows = tomllib.loads(
         resources.files("core.engine.wording").joinpath("data/accusations.toml").read_text(encoding="utf-8")
     )

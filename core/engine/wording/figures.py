@@ -93,7 +93,6 @@ class Weight(IntEnum):
 
 
 def weight_of(figure: Figure, text: str) -> Weight:
-    """The weight of a figure in the text that it stands in."""
     words = text[figure.start : figure.end]
     match figure.kind:
         case FigureKind.PERCENTAGE | FigureKind.DATE:

@@ -126,7 +126,6 @@ def stop_words(language: str | None) -> frozenset[str]:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text, casefolded."""
     return [match.group().casefold().replace("’", "'") for match in _WORD.finditer(text)]
 
 

@@ -110,7 +110,6 @@ def plain_question(post: str, language: str, wishes: str = "", thread: str = "")
 
 
 def sourced_question(post: str, passage: Evidence, language: str, wishes: str = "", thread: str = "") -> list[Message]:
-    """The question for a reply that says what a passage says."""
     return load_prompt("sourced").fill(
         thread=thread,
         post=quoted(post),

@@ -1,9 +1,6 @@
-"""`antiphon check` and `antiphon read`: anybody can have their words read, one by one or as a file."""
+"""`antiphon check` and `antiphon read`: anybody can have their words read, one by one."""
 
 from __future__ import annotations
-
-import json
-from pathlib import Path
 
 import pytest
 
@@ -12,13 +9,6 @@ from tests.e2e.conftest import HARMLESS, HATEFUL, Antiphon, InThisProcess
 GOOD = "My street is better for the families who came from far away."
 INSULT = "You are an idiot."
 FIGURE = "In 2022, 61% of newcomers in Brenmoor found work."
-
-
-def rows(folder: Path, *lines: object) -> str:
-    """A file of JSON lines; a text stands as it is."""
-    file = folder / "rows.jsonl"
-    file.write_text("".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines), "utf-8")
-    return str(file)
 
 
 def test_a_reply_that_uses_an_insult_is_refused(here: InThisProcess):
@@ -44,14 +34,6 @@ def test_a_reply_is_a_document(here: InThisProcess):
     assert "migrants" in found["post"]["groups"]
 
 
-def test_evidence_carries_a_figure(here: InThisProcess, tmp_path: Path):
-    """With its passage the same reply states nothing that nobody can look up."""
-    passage = {"text": "In 2022, 61% of newcomers in Brenmoor found work.", "publisher": "Brenmoor", "year": 2022}
-    result = here("check", HATEFUL, FIGURE, "--json", "--evidence", rows(tmp_path, passage))
-    assert "a number that no evidence holds" not in result.document["faults"]
-    assert result.document["sentences"][0]["evidence"] == "1"
-
-
 @pytest.mark.parametrize("command", ["check", "read"])
 def test_a_post_is_of_the_language_that_a_draft_would_find(here: InThisProcess, command: str):
     """The small detector takes this one for Catalan, and a good reply was refused as one in another language."""
@@ -73,32 +55,9 @@ def test_a_language_that_the_reader_does_not_know_is_said(here: InThisProcess, c
         assert found["scores"] is not None
 
 
-def test_a_bad_row_loses_no_other(here: InThisProcess, tmp_path: Path):
-    """Each bad line is named with what to do; the others are done."""
-    file = rows(
-        tmp_path,
-        {"id": "a", "post": HATEFUL, "reply": INSULT},
-        "no json",
-        {"post": HATEFUL},
-        {"post": HATEFUL, "reply": GOOD, "language": "tlh"},
-        {"post": HATEFUL, "reply": FIGURE, "evidence": {"text": FIGURE}},
-    )
-    result = here("check", "--batch", file, "--json")
-    assert result.code == 2
-    assert [one["id"] for one in result.document["checked"]] == ["a", "5"]
-    assert [error["line"] for error in result.document["errors"]] == [2, 3, 4]
-    assert "Line 2: It is not JSON. Write one JSON object a line" in result.err
-    assert "Line 4: Antiphon does not read the language 'tlh'." in result.err
-
-
-def test_a_batch_may_come_through_a_pipe(antiphon: Antiphon):
-    """Posts are read one by one."""
-    lines = "".join(json.dumps({"post": post}) + "\n" for post in (HATEFUL, HARMLESS))
-    result = antiphon("read", "--batch", "-", "--json", stdin=lines.encode())
-    assert (result.code, result.document["errors"]) == (0, [])
-    hateful, harmless = result.document["read"]
-    assert hateful["scores"]["hateful"] > harmless["scores"]["hateful"]
-    assert (hateful["verdict"], harmless["verdict"]) == ("hateful", "not hateful")
+def test_a_post_may_come_through_a_pipe(antiphon: Antiphon):
+    result = antiphon("read", "-", "--json", stdin=HARMLESS.encode())
+    assert (result.code, result.document["verdict"]) == (0, "not hateful")
 
 
 def test_a_post_is_read_in_words(here: InThisProcess):
@@ -115,10 +74,7 @@ def test_a_post_is_read_in_words(here: InThisProcess):
         (("check",), "The post is missing. Call it as antiphon check POST REPLY"),
         (("check", "They live off us."), "The reply is missing."),
         (("check", " ", "Hello."), "The post is empty."),
-        (("read", "x", "--batch", "rows.jsonl"), "There is a post beside --batch rows.jsonl."),
-        (("read", "--batch", "nowhere.jsonl"), "nowhere.jsonl cannot be read"),
         (("check", "x", "y", "--language", "tlh"), "Antiphon does not read the language 'tlh'. It reads: en, es"),
-        (("check", "x", "y", "--evidence", "nowhere.json"), "nowhere.json cannot be read"),
     ],
 )
 def test_a_wrong_call_is_told_what_to_do(here: InThisProcess, arguments: tuple[str, ...], said: str):

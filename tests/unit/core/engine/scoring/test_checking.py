@@ -13,7 +13,6 @@ from core.engine.scoring.check import (
     ReplyReading,
     check_reply,
     context_for,
-    evidence_of,
     read_drafts,
     sentences_of,
 )
@@ -105,12 +104,8 @@ def test_a_language_that_it_does_not_know_is_not_read(language: str | None, *, r
 
 
 def test_evidence_holds_a_sentence() -> None:
-    """A given passage counts like one of the knowledge base."""
-    row = {"text": passage().text, "publisher": "Brenmoor", "year": "2022", "url": "https://example.org"}
-    given = evidence_of(row, "1")
-    assert (given.id, given.source.year, given.source.publisher) == ("1", 2022, "Brenmoor")
-    (one,) = sentences_of(passage().text.split(". ")[0] + ".", [given], "en")
-    assert (one.evidence_id, one.unsupported) == ("1", ())
+    (one,) = sentences_of(passage().text.split(". ")[0] + ".", [passage()], "en")
+    assert (one.evidence_id, one.unsupported) == (passage().id, ())
 
 
 def test_a_person_is_told_what_would_refuse_a_draft() -> None:
