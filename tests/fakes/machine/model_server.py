@@ -17,6 +17,8 @@ from typing import Any, Final
 
 from aiohttp import web
 
+from tests.fakes.machine.loopback import in_the_loop
+
 MODEL: Final = "stand-in"
 _ABORTING: Final = struct.pack("ii", 1, 0)
 """SO_LINGER of a socket that is closed with a reset."""
@@ -72,15 +74,12 @@ class StandIn:
         app = web.Application()
         app.router.add_get("/v1/models", self._list)
         app.router.add_post("/v1/chat/completions", self._complete)
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", port, reuse_address=True).start()
-        self.url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
-        try:
-            yield self
-        finally:
-            self._end.set()
-            await runner.cleanup()
+        async with in_the_loop(app, port) as url:
+            self.url = f"{url}/v1"
+            try:
+                yield self
+            finally:
+                self._end.set()
 
     @property
     def begun(self) -> Counter[str]:

@@ -10,22 +10,20 @@ import random
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from typing import Final
 
 from adapters.mastodon.platform import MastodonPlatform
 from adapters.mastodon.speech.plain_text import plain_text
 from core.desk.database.connection import Database, Session
-from core.desk.rules.approval import CaseState
 from core.desk.rules.policy import to_json
 from core.desk.rules.roles import Person, Role
 from core.desk.schema import Change
 from core.desk.sending.outbox import Outbox, SendLimits
 from core.desk.store import communities, people
 from core.desk.store.cases import Case
-from core.desk.store.cases import load as load_case
 from core.models import FlaggedPost
-from tests.fakes.desk.sending import LEASE_SECONDS, REPLY, approved_now
+from tests.fakes.desk.bad_line import SendFigures
+from tests.fakes.desk.sending import LEASE_SECONDS, approved_now
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.mastodon.server.asked import Asked
 from tests.fakes.mastodon.server.faults import Fault
@@ -43,30 +41,6 @@ _LATER: Final = ("lose reply", "drop", "500 after", "503", "not JSON", "429")
 _MODERATOR: Final = Person("mastodon", "7", "owner")
 _ROUNDS: Final = 14
 _DAY_SECONDS: Final = 25 * 3600
-
-
-@dataclass
-class MastodonFigures:
-    """What was done, and what stands.
-
-    Attributes:
-        requests: requests to post on the wire.
-        ambiguous: those whose sender could not know whether the reply is there.
-        repeated: requests to post a reply whose earlier one may have arrived.
-        asked: cases that were left to a person.
-        duplicates: replies that stand beside the first one.
-        lost: cases that came to no end, count as posted and are not, or stand in other words.
-    """
-
-    sends: int = 0
-    requests: int = 0
-    ambiguous: int = 0
-    repeated: int = 0
-    posted: int = 0
-    asked: int = 0
-    duplicates: int = 0
-    lost: int = 0
-    kinds: Counter[str] = field(default_factory=Counter)
 
 
 class _Line:
@@ -101,13 +75,13 @@ class _Line:
 
 async def send_over_a_bad_line(
     database: Database, clock: FakeClock, software: str, sends: int, seed: int
-) -> MastodonFigures:
+) -> SendFigures:
     """Approve this many replies, send them all, and count what is there once nothing waits.
 
     Args:
         software: of the home instance: ``mastodon``, or ``gotosocial``, which ignores keys.
     """
-    figures, chance = MastodonFigures(), random.Random(seed)
+    figures, chance = SendFigures(), random.Random(seed)
     async with _wire(clock, software) as wire:
         for start in range(0, sends, BATCH):
             turn = list(_IN_TURN[: sends - start])
@@ -134,7 +108,7 @@ async def _batch(
     wire: MastodonWire,
     chance: random.Random,
     kinds: list[str],
-    figures: MastodonFigures,
+    figures: SendFigures,
     *,
     is_refused: bool,
 ) -> None:
@@ -154,7 +128,7 @@ async def _batch(
     wire.server.faults.chance = None
     standing = await _standing(wire, _written(wire)[before:])
     for case in approved:
-        await _count(database, case, standing.get(case.post.ref.message, []), figures)
+        await figures.count(database, case, standing.get(case.post.ref.message, []))
     figures.requests += line.requests
     figures.repeated += line.repeated
     figures.ambiguous += line.ambiguous
@@ -207,14 +181,3 @@ async def _standing(wire: MastodonWire, written: list[str]) -> Mapping[str, Sequ
 
 def _written(wire: MastodonWire) -> list[str]:
     return wire.server.home.written_by(wire.server.kind.kept(wire.server.bot.id))
-
-
-async def _count(database: Database, case: Case, standing: Sequence[str], figures: MastodonFigures) -> None:
-    now = await database.run("look", lambda session: load_case(session, case.id))
-    is_right = all(text.encode() == REPLY.encode() for text in standing)
-    figures.sends += 1
-    figures.posted += now.state is CaseState.POSTED
-    figures.asked += now.state is CaseState.NEEDS_PERSON
-    figures.duplicates += max(len(standing) - 1, 0)
-    has_end = now.state is CaseState.NEEDS_PERSON or (now.state is CaseState.POSTED and bool(standing))
-    figures.lost += not (has_end and is_right)

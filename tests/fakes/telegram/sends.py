@@ -7,21 +7,19 @@ process that was just started.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from adapters.telegram.platform import TelegramPlatform
 from adapters.telegram.roles import TelegramRoles
 from core.desk.database.connection import Database, Session
-from core.desk.rules.approval import CaseState
 from core.desk.rules.roles import Person, Role
 from core.desk.schema import Change
 from core.desk.sending.outbox import Outbox, SendLimits
 from core.desk.store import communities, people
 from core.desk.store.cases import Case
-from core.desk.store.cases import load as load_case
 from core.models import FlaggedPost
-from tests.fakes.desk.sending import LEASE_SECONDS, REPLY, approved_now
+from tests.fakes.desk.bad_line import SendFigures
+from tests.fakes.desk.sending import LEASE_SECONDS, approved_now
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.telegram.server.faults import BotApiFault
 from tests.fakes.telegram.wire import TelegramWire
@@ -32,29 +30,6 @@ CERTAIN: Final = frozenset({"429", "no connection", "none"})
 _IN_TURN: Final = tuple(kind for kind in KINDS if kind != "no connection")
 BATCH: Final = len(_IN_TURN)
 _WORDS: Final = "They do not belong here."
-
-
-@dataclass
-class TelegramFigures:
-    """What was done, and what stands.
-
-    Attributes:
-        requests: requests to post on the wire.
-        ambiguous: those whose sender could not know whether the reply is there.
-        repeated: requests to post a reply whose earlier one may have arrived.
-        duplicates: replies that stand beside the first one.
-        lost: cases that came to no end, count as posted and are not, or stand in other words.
-    """
-
-    sends: int = 0
-    requests: int = 0
-    ambiguous: int = 0
-    repeated: int = 0
-    posted: int = 0
-    asked: int = 0
-    duplicates: int = 0
-    lost: int = 0
-    kinds: Counter[str] = field(default_factory=Counter)
 
 
 class _Line:
@@ -79,9 +54,9 @@ class _Line:
         return None if kind == "none" else BotApiFault(method, kind)
 
 
-async def send_over_a_bad_line(database: Database, clock: FakeClock, wire: TelegramWire, sends: int) -> TelegramFigures:
+async def send_over_a_bad_line(database: Database, clock: FakeClock, wire: TelegramWire, sends: int) -> SendFigures:
     """Approve this many replies, send them all, and count what is there once nothing waits."""
-    figures = TelegramFigures()
+    figures = SendFigures()
     for start in range(0, sends, BATCH):
         turn = list(_IN_TURN[: sends - start])
         await _batch(database, clock, wire, turn, figures, is_refused=(start // BATCH) % 3 == 2)
@@ -93,7 +68,7 @@ async def _batch(
     clock: FakeClock,
     wire: TelegramWire,
     kinds: list[str],
-    figures: TelegramFigures,
+    figures: SendFigures,
     *,
     is_refused: bool,
 ) -> None:
@@ -111,7 +86,7 @@ async def _batch(
         wire.minutes_pass(5)
         clock.advance(LEASE_SECONDS)
     for case in approved:
-        await _count(database, wire, case, figures)
+        await figures.count(database, case, wire.standing(case.post.ref))
     figures.requests += line.requests
     figures.repeated += line.repeated
     figures.ambiguous += sum(count for kind, count in line.struck.items() if kind not in CERTAIN)
@@ -149,15 +124,3 @@ async def send_once(database: Database, wire: TelegramWire) -> None:
     )
     await outbox.send_due()
     await outbox.recover()
-
-
-async def _count(database: Database, wire: TelegramWire, case: Case, figures: TelegramFigures) -> None:
-    now = await database.run("look", lambda session: load_case(session, case.id))
-    standing = wire.standing(case.post.ref)
-    is_right = all(text.encode() == REPLY.encode() for text in standing)
-    figures.sends += 1
-    figures.posted += now.state is CaseState.POSTED
-    figures.asked += now.state is CaseState.NEEDS_PERSON
-    figures.duplicates += max(len(standing) - 1, 0)
-    has_end = now.state is CaseState.NEEDS_PERSON or (now.state is CaseState.POSTED and bool(standing))
-    figures.lost += not (has_end and is_right)

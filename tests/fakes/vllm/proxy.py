@@ -9,6 +9,8 @@ from contextlib import asynccontextmanager
 import aiohttp
 from aiohttp import web
 
+from tests.fakes.machine.loopback import in_the_loop
+
 
 class Proxy:
     """``status`` refuses everything; ``delay_seconds`` holds each answer back."""
@@ -38,12 +40,5 @@ async def before(behind: str) -> AsyncIterator[Proxy]:
     """A proxy on a free port of the loopback interface."""
     proxy, app = Proxy(behind), web.Application()
     app.router.add_route("*", "/{path:.*}", proxy.handle)
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    proxy.root = f"http://127.0.0.1:{runner.addresses[0][1]}"
-    try:
+    async with in_the_loop(app) as proxy.root:
         yield proxy
-    finally:
-        await runner.cleanup()

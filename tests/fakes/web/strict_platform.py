@@ -13,6 +13,7 @@ from typing import Final
 from aiohttp import web
 
 from adapters.web.providers import Provider, discord, mastodon
+from tests.fakes.machine.loopback import in_the_loop
 
 CLIENT: Final = "80351110224678912"
 _SCOPES: Final = {"discord": "identify", "mastodon": "read:accounts"}
@@ -112,12 +113,6 @@ def _platform(request: web.Request) -> str:
 async def strict_platform(host: str = "127.0.0.1") -> AsyncIterator[StrictPlatform]:
     """Such a platform, within the block."""
     made = StrictPlatform()
-    runner = web.AppRunner(made.application())
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    made.url = f"http://{host}:{runner.addresses[0][1]}"
-    try:
+    async with in_the_loop(made.application()) as url:
+        made.url = url.replace("127.0.0.1", host)
         yield made
-    finally:
-        await runner.cleanup()

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import version
 from pathlib import Path
 
@@ -16,6 +14,7 @@ from cyclonedx.validation.json import JsonStrictValidator
 
 from bot.settings import LlmSettings
 from core.engine.backends.weights import PACKAGED
+from tests.fakes.machine.loopback import QuietHandler, in_a_thread
 from tools.supply import audit, sbom
 
 FLAW = {
@@ -36,23 +35,13 @@ FLAW = {
 def service() -> Iterator[str]:
     """A vulnerability service that knows one flaw, of yarl."""
 
-    class Service(BaseHTTPRequestHandler):
+    class Service(QuietHandler):
         def do_POST(self) -> None:
-            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            body = json.dumps({"vulns": [FLAW]} if asked["package"]["name"] == "yarl" else {}).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+            asked = json.loads(self.body())
+            self.give(json.dumps({"vulns": [FLAW]} if asked["package"]["name"] == "yarl" else {}).encode())
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Service)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/v1/query"
-    server.shutdown()
-    server.server_close()
+    with in_a_thread(Service) as url:
+        yield f"{url}/v1/query"
 
 
 @pytest.fixture

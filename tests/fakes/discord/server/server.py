@@ -28,6 +28,7 @@ from tests.fakes.discord.server.gateway import Gateway
 from tests.fakes.discord.server.rest import carry_out
 from tests.fakes.discord.server.spec import published
 from tests.fakes.discord.server.state import JSON, DiscordState, Refused
+from tests.fakes.machine.loopback import LoopbackServer
 
 TOKEN: Final = "a.loopback.token"
 _ANSWERS_CHECKED: Final = 100  # of each method: they are all made alike, and a check takes a millisecond
@@ -53,7 +54,7 @@ class LoopbackClient(AntiphonClient):
         """Do not wait."""
 
 
-class DiscordServer:
+class DiscordServer(LoopbackServer):
     """Discord for one test.
 
     Attributes:
@@ -62,6 +63,7 @@ class DiscordServer:
     """
 
     def __init__(self, state: DiscordState) -> None:
+        super().__init__()
         self.state = state
         self.faults = Faults()
         self.gateway = Gateway(state, TOKEN)
@@ -70,11 +72,6 @@ class DiscordServer:
         self.token = TOKEN
         self._checked = Counter[str]()
         self._busy_until: datetime | None = None
-        self._connections: set[asyncio.BaseTransport] = set()
-        self._ended = asyncio.Event()
-        self._runner: web.AppRunner | None = None
-        self._site: web.TCPSite | None = None
-        self._port = 0
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[DiscordServer]:
@@ -83,26 +80,10 @@ class DiscordServer:
         app.router.add_get("/gateway", self.gateway.handle)
         app.router.add_get("/gateway/", self.gateway.handle)
         app.router.add_route("*", f"{_BASE}/{{path:.*}}", self._handle)
-        self._runner = runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        self._site = site
-        self._port = port = runner.addresses[0][1]
-        self.gateway.url = f"ws://127.0.0.1:{port}/gateway"
-        try:
-            with _led_to(f"http://127.0.0.1:{port}{_BASE}", self.gateway.url):
+        async with self.listening(app):
+            self.gateway.url = f"{self.url.replace('http', 'ws')}/gateway"
+            with _led_to(f"{self.url}{_BASE}", self.gateway.url):
                 yield self
-        finally:
-            self._ended.set()
-            await runner.cleanup()
-
-    async def stop(self) -> None:
-        """Stop: nobody can connect from now on, and all connections end."""
-        assert self._site is not None
-        await self._site.stop()
-        for connection in list(self._connections):
-            connection.close()
 
     def be_busy(self, seconds: float) -> None:
         """Refuse every change for a while, and say how long."""
@@ -114,8 +95,7 @@ class DiscordServer:
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         path, query = request.path.removeprefix(_BASE), dict(request.query)
-        assert request.transport is not None
-        self._connections.add(request.transport)
+        self.remember(request)
         raw = await request.read()
         body = json.loads(raw) if raw else None
         self.requests.append((request.method, path, body))
@@ -158,7 +138,7 @@ class DiscordServer:
             request.transport.close()
             return web.Response()
         if fault.status == Fault.SILENCE:
-            await self._ended.wait()
+            await self.ended.wait()
         return _answer(fault.status, fault.body, fault.headers)
 
     def _seconds_left(self) -> float:

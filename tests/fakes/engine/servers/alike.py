@@ -8,7 +8,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ import pytest
 from core.engine.ports import Generation, Message
 from core.engine.servers.chat import ChatModel
 from core.errors import ModelUnavailable
+from tests.fakes.machine.loopback import QuietHandler, in_a_thread
 
 POST = "canary-post-text"
 ASK = [Message("system", "Answer briefly."), Message("user", POST)]
@@ -70,7 +70,7 @@ def alike_server() -> Iterator[AlikeServer]:
     """A server on a free port."""
     fake = AlikeServer()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_POST(self) -> None:
             fake.asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
             fake.keys.append(self.headers["Authorization"])
@@ -82,33 +82,17 @@ def alike_server() -> Iterator[AlikeServer]:
             if len(fake.asked) <= fake.drops:
                 self.close_connection = True
                 return
-            self.send_response(fake.status)
-            self.send_header("Content-Type", fake.content_type)
-            self.send_header("Content-Length", str(len(fake.body)))
-            self.end_headers()
-            self.wfile.write(fake.body)
+            self.give(fake.body, fake.status, fake.content_type)
 
         def do_GET(self) -> None:
             known = fake.names or []
             body = json.dumps({"object": "list", "data": [{"id": name, "object": "model"} for name in known]}).encode()
-            self.send_response(404 if fake.names is None else 200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+            self.give(body, 404 if fake.names is None else 200)
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Keep the test's output clean."""
-
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    fake.url = f"http://127.0.0.1:{http.server_port}/v1"
-    thread = threading.Thread(target=http.serve_forever, args=(0.01,))
-    thread.start()
-    yield fake
-    fake.released.set()
-    http.shutdown()
-    http.server_close()
-    thread.join()
+    with in_a_thread(Handler) as url:
+        fake.url = f"{url}/v1"
+        yield fake
+        fake.released.set()
 
 
 async def refusal(model: ChatModel, timeout_seconds: float = 30) -> ModelUnavailable:

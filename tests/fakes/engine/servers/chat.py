@@ -9,12 +9,12 @@ import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from string import ascii_uppercase
 from typing import Any
 
 from core.engine.ports import Answer, Generation, Message
 from tests.fakes.engine.model import FakeModel, kind_of
+from tests.fakes.machine.loopback import QuietHandler, in_a_thread
 
 _YES_OR_NO = ("yes", "no")
 _REPLY_NAME = re.compile(r"^Reply (\w): ", re.MULTILINE)
@@ -65,9 +65,9 @@ def _options(messages: list[Message]) -> tuple[str, ...]:
 def serving(model: FakeModel) -> Iterator[ChatServer]:
     """A server for as long as the block runs."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_POST(self) -> None:
-            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            request = json.loads(self.body())
             is_asked = "messages" in request  # otherwise somebody sees whether this route is there
             if server.refuses is not None:
                 status, body = server.refuses
@@ -76,28 +76,16 @@ def serving(model: FakeModel) -> Iterator[ChatServer]:
             else:
                 status, body = 400, json.dumps({"error": {"message": "messages: required"}})
             try:
-                self.send_response(status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(body.encode())))
-                self.end_headers()
-                self.wfile.write(body.encode())
+                self.give(body.encode(), status)
             except ConnectionError:
                 self.close_connection = True  # the client was stopped meanwhile
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Keep the test's output clean."""
-
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server = ChatServer(f"http://127.0.0.1:{http.server_port}/v1", model)
-    thread = threading.Thread(target=http.serve_forever, args=(0.01,))
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.released.set()
-        http.shutdown()
-        http.server_close()
-        thread.join()
+    with in_a_thread(Handler) as url:
+        server = ChatServer(f"{url}/v1", model)
+        try:
+            yield server
+        finally:
+            server.released.set()
 
 
 def _completion(answer: Answer, shares: dict[str, float] | None) -> dict[str, Any]:

@@ -6,7 +6,8 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from tests.fakes.machine.loopback import QuietHandler, in_a_thread
 
 Given = tuple[int, str]
 """A status and a body."""
@@ -33,9 +34,9 @@ def answering(routes: Mapping[str, Given | None], otherwise: Given | None = (404
         otherwise: the answer of every other route.
     """
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"] or 0))
+            self.body()
             asked = f"{self.command} {self.path}"
             server.asked.append(asked)
             given = routes.get(asked.replace(" /v1", " "), otherwise)
@@ -44,26 +45,14 @@ def answering(routes: Mapping[str, Given | None], otherwise: Given | None = (404
                 self.close_connection = True
                 return
             status, body = given
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body.encode())))
-            self.end_headers()
-            self.wfile.write(body.encode())
+            self.give(body.encode(), status)
 
         def do_POST(self) -> None:
             self.do_GET()
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Keep the test's output clean."""
-
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server = Loopback(f"http://127.0.0.1:{http.server_port}/v1")
-    thread = threading.Thread(target=http.serve_forever, args=(0.01,))
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.released.set()
-        http.shutdown()
-        http.server_close()
-        thread.join()
+    with in_a_thread(Handler) as url:
+        server = Loopback(f"{url}/v1")
+        try:
+            yield server
+        finally:
+            server.released.set()

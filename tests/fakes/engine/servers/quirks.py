@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import math
 import re
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from tests.fakes.machine.loopback import QuietHandler, in_a_thread
 
 Asked = dict[str, Any]
 Answered = tuple[int, dict[str, str], bytes]
@@ -336,44 +336,26 @@ def quirky(name: str) -> Iterator[QuirkyServer]:
     """A server with the quirk of that name, and the model "m", for as long as the block runs."""
     quirk = QUIRKS[name]
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
-            self._send(200, {}, json.dumps({"object": "list", "data": [{"id": "m", "object": "model"}]}).encode())
+            self.give(json.dumps({"object": "list", "data": [{"id": "m", "object": "model"}]}).encode())
 
         def do_POST(self) -> None:
-            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            asked = json.loads(self.body())
             server.asked.append(asked)
             done = quirk(asked, len(server.asked))
             if isinstance(done, tuple):
-                self._send(*done)
+                status, headers, body = done
+                self.give(body, status, headers=headers)
                 return
             completion = _completion(asked, len(server.asked))
             if done is not None:
                 done(completion)
-            self._send(200, {}, json.dumps(completion).encode())
+            self.give(json.dumps(completion).encode())
 
-        def _send(self, status: int, headers: dict[str, str], body: bytes) -> None:
-            self.send_response(status)
-            for key, value in (
-                {"Content-Type": "application/json", "Content-Length": str(len(body))} | headers
-            ).items():
-                self.send_header(key, value)
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Keep the test's output clean."""
-
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server = QuirkyServer(f"http://127.0.0.1:{http.server_port}/v1")
-    thread = threading.Thread(target=http.serve_forever, args=(0.01,))
-    thread.start()
-    try:
+    with in_a_thread(Handler) as url:
+        server = QuirkyServer(f"{url}/v1")
         yield server
-    finally:
-        http.shutdown()
-        http.server_close()
-        thread.join()
 
 
 def _completion(asked: Asked, number: int) -> Asked:

@@ -6,20 +6,18 @@ Owns the network side: every request is recorded, struck by faults, carried out.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import re
-import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from aiohttp import web
 from yarl import URL
 
-from tests.fakes.machine.patience import GUARD_SECONDS
+from tests.fakes.machine.loopback import LoopbackServer
 from tests.fakes.mastodon.server.asked import Asked, read, written
 from tests.fakes.mastodon.server.faults import WORDS, Fault, Faults
 from tests.fakes.mastodon.server.kinds import KINDS, MASTODON
@@ -44,14 +42,13 @@ _PASSED_BACK: Final = ("content-type", "link", "location")
 _PAGE: Final = re.compile(r"((?:max|min|since)_id)=(\d+)")
 
 
-class MastodonServer:
+class MastodonServer(LoopbackServer):
     """An instance for one test.
 
     Args:
         kind: ``mastodon`` or ``gotosocial``.
 
     Attributes:
-        url: of the instance, without a slash at its end.
         domain: that it says it has.
         bot: the bot's account, with a token of the least scopes.
         town: what people do there.
@@ -65,11 +62,11 @@ class MastodonServer:
     def __init__(
         self, clock: Callable[[], datetime] | None = None, *, kind: str = "mastodon", domain: str = "home.example"
     ) -> None:
+        super().__init__()
         self._clock = clock or (lambda: datetime.now(UTC))
         self._ahead = timedelta()
         self.domain, self.kind = domain, KINDS[kind]
         self.settings = Settings()
-        self.url = ""
         self.bot: Person
         self.town: MastodonTown
         self.requests: list[Asked] = []
@@ -79,27 +76,20 @@ class MastodonServer:
         self.rules = Rules(self.home, self.kind, self.settings)
         self._shown = Shown(self.home, self.kind, self.settings, self.rules.may_reply)
         self.codes = Codes(self.home)
-        self._ended = asyncio.Event()
-        self._connections: set[asyncio.BaseTransport] = set()
-        self._runner: web.AppRunner | None = None
-        self._site: web.TCPSite | None = None
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[MastodonServer]:
         """Serve while the block runs."""
         app = web.Application(client_max_size=64 * 2**20)
         app.router.add_route("*", "/{path:.*}", self._handle)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
-        await self._runner.setup()
-        await self._listen(0)
-        self.url = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
         try:
-            async with MastodonTown(self.home, self.kind, self.rules, self.codes, self.url).running() as self.town:
+            async with (
+                self.listening(app),
+                MastodonTown(self.home, self.kind, self.rules, self.codes, self.url).running() as self.town,
+            ):
                 self.bot = self.town.add_account(BOT_NAME, bot=True, scopes=BOT_SCOPES)
                 yield self
         finally:
-            self._ended.set()
-            await self._runner.cleanup()
             self.home.close()
 
     def now(self) -> datetime:
@@ -116,43 +106,13 @@ class MastodonServer:
         self.faults.add(made)
         return made
 
-    def refuse(self) -> None:
-        """Refuse connections from now on, and end those that stand, until ``accept``."""
-        assert self._site is not None and self._site._server is not None
-        self._site._server.close()
-        for connection in list(self._connections):
-            own = connection.get_extra_info("socket")
-            with contextlib.suppress(OSError):  # it ended already
-                own.shutdown(socket.SHUT_RDWR)  # at once, before anybody can write into it
-            connection.close()
-        self._connections.clear()
-
-    async def accept(self) -> None:
-        """Take connections again, at the same address."""
-        assert self._site is not None
-        await self._site.stop()
-        await self._listen(int(self.url.rpartition(":")[2]))
-
     def asked(self, method: str, path: str) -> list[Asked]:
         """The requests of one method whose path matches, written as for a fault, in order."""
         pattern = Fault(path, "drop", method)
         return [request for request in self.requests if pattern.strikes(request)]
 
-    async def until(self, is_so: Callable[[], Any]) -> Any:
-        """What ``is_so`` finds, once it finds something."""
-        async with asyncio.timeout(GUARD_SECONDS):
-            while not (found := is_so()):  # noqa: ASYNC110 - whatever it is, it tells nobody
-                await asyncio.sleep(0.005)
-        return found
-
-    async def _listen(self, port: int) -> None:
-        assert self._runner is not None
-        self._site = web.TCPSite(self._runner, "127.0.0.1", port, reuse_address=True)
-        await self._site.start()
-
     async def _handle(self, request: web.Request) -> web.StreamResponse:
-        assert request.transport is not None
-        self._connections.add(request.transport)
+        self.remember(request)
         asked = await read(request, self.now())
         is_watched = TOWN_HEADER not in request.headers
         fault = None
@@ -231,7 +191,7 @@ class MastodonServer:
         if fault.kind == "not JSON":
             return web.Response(text="<html>502 Bad Gateway</html>", status=502, content_type="text/html")
         if fault.kind == "timeout":
-            await self._ended.wait()
+            await self.ended.wait()
         if request.transport is not None:  # who asked may have gone
             request.transport.close()
         return web.Response()

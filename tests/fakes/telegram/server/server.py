@@ -7,8 +7,6 @@ for who polls.
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -17,7 +15,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from tests.fakes.machine.patience import GUARD_SECONDS
+from tests.fakes.machine.loopback import LoopbackServer
 from tests.fakes.telegram.server.asking import ASKING
 from tests.fakes.telegram.server.ephemeral import EPHEMERAL
 from tests.fakes.telegram.server.faults import BotApiFault, BotApiFaults
@@ -46,45 +44,35 @@ class Asked:
     at: datetime
 
 
-class TelegramServer:
+class TelegramServer(LoopbackServer):
     """Telegram for one test.
 
     Attributes:
-        url: of the server, without a slash at its end.
         town: what people do there.
         requests: every request on the wire, in order, also those that a fault struck.
         errors: what was wrong with a request, an update or an answer by the description; must stay empty.
     """
 
     def __init__(self, clock: Callable[[], datetime] | None = None) -> None:
+        super().__init__()
         self.state = TelegramState(clock)
         self.town = TelegramTown(self.state)
         self.token = TOKEN
-        self.url = ""
         self.requests: list[Asked] = []
         self.errors: list[str] = []
         self.faults = BotApiFaults()
         self.webhook: JSON = {}
         self._poller = 0
-        self._ended = asyncio.Event()
-        self._connections: set[asyncio.BaseTransport] = set()
-        self._runner: web.AppRunner | None = None
-        self._site: web.TCPSite | None = None
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[TelegramServer]:
         """Serve while the block runs."""
         app = web.Application(client_max_size=64 * 2**20)
         app.router.add_route("*", "/bot{token}/{method}", self._handle)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
-        await self._runner.setup()
-        await self._listen(0)
-        self.url = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
         try:
-            yield self
+            async with self.listening(app):
+                yield self
         finally:
-            self._ended.set()
-            await self._runner.cleanup()
             self._check_updates()
 
     def fault(self, method: str, kind: str, count: int = 1, **more: Any) -> None:
@@ -101,46 +89,16 @@ class TelegramServer:
         else:
             self.faults.add(BotApiFault(method, kind, count, **more))
 
-    def refuse(self) -> None:
-        """Refuse connections from now on, and end those that stand, until ``accept``."""
-        assert self._site is not None and self._site._server is not None
-        self._site._server.close()
-        for connection in list(self._connections):
-            own = connection.get_extra_info("socket")
-            with contextlib.suppress(OSError):  # it ended already
-                own.shutdown(socket.SHUT_RDWR)  # at once, before anybody can write into it
-            connection.close()
-        self._connections.clear()
-
-    async def accept(self) -> None:
-        """Take connections again, at the same address."""
-        assert self._site is not None
-        await self._site.stop()
-        await self._listen(int(self.url.rpartition(":")[2]))
-
     def asked(self, method: str) -> list[JSON]:
         """The parameters of the requests of one method, in order."""
         return [request.params for request in self.requests if request.method == method]
-
-    async def until(self, is_so: Callable[[], Any]) -> Any:
-        """What ``is_so`` finds, once it finds something."""
-        async with asyncio.timeout(GUARD_SECONDS):
-            while not (found := is_so()):  # noqa: ASYNC110 - whatever it is, it tells nobody
-                await asyncio.sleep(0.005)
-        return found
 
     async def until_heard(self) -> None:
         """Wait until every update is confirmed."""
         await self.until(lambda: not self.state.updates.waiting())
 
-    async def _listen(self, port: int) -> None:
-        assert self._runner is not None
-        self._site = web.TCPSite(self._runner, "127.0.0.1", port, reuse_address=True)
-        await self._site.start()
-
     async def _handle(self, request: web.Request) -> web.StreamResponse:
-        assert request.transport is not None
-        self._connections.add(request.transport)
+        self.remember(request)
         method = published().name_of(request.match_info["method"]) or request.match_info["method"]
         asked = await published().read(method, request)
         self.requests.append(Asked(method, asked, self.state.now()))
@@ -180,7 +138,7 @@ class TelegramServer:
         if fault.kind == "not JSON":
             return web.Response(text="<html>502 Bad Gateway</html>", content_type="text/html")
         if fault.kind == "timeout":
-            await self._ended.wait()
+            await self.ended.wait()
         assert request.transport is not None
         request.transport.close()
         return web.Response()
@@ -205,13 +163,13 @@ class TelegramServer:
                 words = "terminated by other getUpdates request; make sure that only one bot instance is running"
                 raise refused(409, words)
             found = self.state.updates.waiting(asked.get("limit") or 100)
-            if found or loop.time() >= end or self._ended.is_set():
+            if found or loop.time() >= end or self.ended.is_set():
                 return found
             await self._something(end - loop.time())
 
     async def _something(self, seconds: float) -> None:
         """Wait until something changes, the server ends, or the time is over."""
-        waits = [asyncio.create_task(event.wait()) for event in (self.state.updates.changed, self._ended)]
+        waits = [asyncio.create_task(event.wait()) for event in (self.state.updates.changed, self.ended)]
         await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         for wait in waits:
             wait.cancel()

@@ -13,6 +13,7 @@ from adapters.common.pkce import challenge_of
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
 from adapters.mastodon.manage.login import MODERATOR_SCOPES, SCOPES, LogIn, begin, finish, instance_address
 from core.errors import BadInput, PlatformUnavailable
+from tests.fakes.machine.loopback import in_the_loop
 from tests.fakes.mastodon.server.server import MastodonServer
 
 
@@ -62,12 +63,8 @@ async def strict() -> AsyncIterator[StrictInstance]:
     app.router.add_get("/.well-known/oauth-authorization-server", made.well_known)
     app.router.add_post("/api/v1/apps", made.apps)
     app.router.add_post("/oauth/token", made.token)
-    runner = web.AppRunner(app, access_log=None)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    made.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
-    yield made
-    await runner.cleanup()
+    async with in_the_loop(app) as made.url:
+        yield made
 
 
 async def test_a_code_becomes_a_token_that_works(server: MastodonServer) -> None:

@@ -9,6 +9,7 @@ from aiohttp import web
 
 from adapters.telegram.connection.client import TelegramClient, TelegramOptions, look
 from core.errors import BadSettings
+from tests.fakes.machine.loopback import in_the_loop
 from tests.fakes.telegram.server.server import TOKEN
 
 
@@ -21,14 +22,8 @@ async def test_what_answers_otherwise_is_named(result: Any) -> None:
 
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", answer)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    host, port = runner.addresses[0][:2]
-    url = f"http://{host}:{port}"
-    for asked in (TelegramClient(TelegramOptions(TOKEN, url)).open, lambda: look(TOKEN, url)):
-        with pytest.raises(BadSettings, match="is no Bot API server") as caught:
-            await asked()
-        assert "telegram.api_url" in caught.value.remedy
-    await runner.cleanup()
+    async with in_the_loop(app) as url:
+        for asked in (TelegramClient(TelegramOptions(TOKEN, url)).open, lambda: look(TOKEN, url)):
+            with pytest.raises(BadSettings, match="is no Bot API server") as caught:
+                await asked()
+            assert "telegram.api_url" in caught.value.remedy

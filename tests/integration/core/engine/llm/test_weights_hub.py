@@ -6,17 +6,18 @@ import hashlib
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+
+from tests.fakes.machine.loopback import QuietHandler, in_a_thread
 
 ROOT = Path(__file__).parents[5]
 DATA = b"GGUF weights of the hub"
 SHA256 = hashlib.sha256(DATA).hexdigest()
 COMMIT = "a" * 40
+NOWHERE = "http://127.0.0.1:9"
 # A process of its own, because the hub's client reads its address when it is imported.
 PROGRAM = """
 import sys
@@ -32,10 +33,10 @@ except ModelUnavailable as err:
 
 
 @pytest.fixture
-def hub() -> Iterator[ThreadingHTTPServer]:
+def hub() -> Iterator[str]:
     """A hub with one file."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_HEAD(self) -> None:
             is_file = self.path in {f"/org/model/resolve/{at}/model.gguf" for at in ("main", COMMIT)}
             self.send_response(200 if is_file else 404)
@@ -49,48 +50,40 @@ def hub() -> Iterator[ThreadingHTTPServer]:
             if self.path.endswith("model.gguf"):
                 self.wfile.write(DATA)
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Keep the test's output clean."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    yield server
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with in_a_thread(Handler) as url:
+        yield url
 
 
-def found(home: Path, port: int, sha256: str = SHA256, revision: str = "", **variables: str) -> str:
+def found(home: Path, hub: str, sha256: str = SHA256, revision: str = "", **variables: str) -> str:
     """What a new process finds, or why it finds nothing."""
-    environment = {**os.environ, "HF_HOME": str(home), "HF_ENDPOINT": f"http://127.0.0.1:{port}", **variables}
+    environment = {**os.environ, "HF_HOME": str(home), "HF_ENDPOINT": hub, **variables}
     command = [sys.executable, "-c", PROGRAM, sha256, str(home / "cache"), revision]
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def test_downloaded_once_then_local(hub: ThreadingHTTPServer, tmp_path: Path):
+def test_downloaded_once_then_local(hub: str, tmp_path: Path):
     """The first start downloads; a later one needs no network."""
-    path = found(tmp_path, hub.server_port)
+    path = found(tmp_path, hub)
     assert Path(path).read_bytes() == DATA
-    assert found(tmp_path, 9, HF_HUB_OFFLINE="1") == path
+    assert found(tmp_path, NOWHERE, HF_HUB_OFFLINE="1") == path
 
 
-def test_a_commit_is_asked_for_by_its_hash(hub: ThreadingHTTPServer, tmp_path: Path):
+def test_a_commit_is_asked_for_by_its_hash(hub: str, tmp_path: Path):
     """What stands at that commit is found, also later in the cache; a commit that is not there is no file."""
-    path = found(tmp_path, hub.server_port, revision=COMMIT)
+    path = found(tmp_path, hub, revision=COMMIT)
     assert Path(path).read_bytes() == DATA
-    assert found(tmp_path, 9, revision=COMMIT, HF_HUB_OFFLINE="1") == path
-    assert found(tmp_path, hub.server_port, revision="b" * 40).startswith("The weights model.gguf are neither")
+    assert found(tmp_path, NOWHERE, revision=COMMIT, HF_HUB_OFFLINE="1") == path
+    assert found(tmp_path, hub, revision="b" * 40).startswith("The weights model.gguf are neither")
 
 
-def test_other_file_than_expected_is_refused(hub: ThreadingHTTPServer, tmp_path: Path):
+def test_other_file_than_expected_is_refused(hub: str, tmp_path: Path):
     """A person who controls the hub does not control what is loaded."""
-    assert "is not the file that llm.sha256 names" in found(tmp_path, hub.server_port, "0" * 64)
+    assert "is not the file that llm.sha256 names" in found(tmp_path, hub, "0" * 64)
 
 
 @pytest.mark.parametrize("variables", [{}, {"HF_HUB_OFFLINE": "1"}])
 def test_no_hub(tmp_path: Path, variables: dict[str, str]):
     """Without a hub, by accident or by choice, the search goes on and ends with a remedy."""
-    refused = found(tmp_path, 9, **variables)
+    refused = found(tmp_path, NOWHERE, **variables)
     assert refused.startswith("The weights model.gguf are neither on this machine nor available from the hub.")
     assert "llm.model_path" in refused
