@@ -376,7 +376,6 @@ METHODS: Final[Mapping[str, Callable[[re.Pattern[str], str], object]]] = {
 
 @lru_cache
 def application() -> tuple[ModuleType, ...]:
-    """All modules of the application."""
     return tuple(
         importlib.import_module(info.name)
         for part in PARTS

@@ -93,7 +93,6 @@ async def reviewed(desk: Desk, queue: DraftQueue, post: FlaggedPost) -> Case:
 
 
 async def approved(desk: Desk, queue: DraftQueue, post: FlaggedPost) -> Case:
-    """A case of the post with an approved reply."""
     case = await reviewed(desk, queue, post)
     await approve(desk, case, reply=f"We answer {CANARY}.")
     return await desk.queries.case(case.id)

@@ -24,7 +24,6 @@ BOLD = "We all live here, and 93% of us are glad."
 
 
 async def take(queue: DraftQueue) -> TakenCase:
-    """Take the next case, which there must be."""
     taken = await queue.take()
     assert taken is not None
     return taken
@@ -72,7 +71,6 @@ async def propose(front: Casework, case: Case, text: str = BOLD, by: Person = MO
 
 
 async def one_row(database: Database, query: str) -> tuple[object, ...]:
-    """The only row that a query gives."""
 
     async def work(session: Session) -> tuple[object, ...]:
         return tuple((await session.execute(text(query))).one())

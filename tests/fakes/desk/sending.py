@@ -145,7 +145,6 @@ class SendingScene:
         roles: FakeRoles | None = None,
         ticks: Callable[[], float] = lambda: 0.0,
     ) -> Outbox:
-        """The outbox of a process that has just started."""
         return Outbox(
             self.database,
             {"sample": self.community},
@@ -199,11 +198,9 @@ class SendingScene:
         return (await self.desk.queries.case(case_id or self.case_id)).state
 
     async def reason(self, case_id: str = "") -> str:
-        """The reason for its state."""
         return (await self.desk.queries.history(case_id or self.case_id))[-1].reason
 
     async def row(self, columns: str = "state, remote_message") -> tuple[object, ...]:
-        """The only row of the outbox."""
         return await one_row(self.database, f"SELECT {columns} FROM outbox")
 
     async def approve_many(self, count: int) -> list[Case]:

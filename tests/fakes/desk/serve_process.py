@@ -45,7 +45,6 @@ class WaitingEngine(Engine):
         self.ready = is_ready
 
     async def suggest(self, request: Request, on_progress: OnProgress = lambda _: None) -> Suggestion:
-        """One draft."""
         await _waits("drafting")
         return suggestion_for(request.post, ("We all live here.",))
 
@@ -54,7 +53,6 @@ class WaitingCommunity(SampleCommunity):
     """Answers a send once it may."""
 
     async def post(self, reply: ApprovedReply) -> SentReply:
-        """The reply, which is there before."""
         posted = await super().post(reply)
         await _waits("sending")
         return posted

@@ -34,7 +34,6 @@ def files_with(folder: Path, canary: str) -> list[str]:
 
 
 def all_said(err: BaseException) -> str:
-    """Every word of an error and of what it was made from."""
     said, links = "", [err]
     for link in links:
         said += repr(link) + str(link)

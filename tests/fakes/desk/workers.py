@@ -77,5 +77,4 @@ async def last_reason(desk: Desk, case: Case) -> str:
 
 
 async def state_of(desk: Desk, case: Case) -> CaseState:
-    """The state of a case now."""
     return (await desk.queries.case(case.id)).state

@@ -44,7 +44,6 @@ def buttons_of(components: list[dict[str, Any]]) -> dict[str, str]:
 
 
 def select_of(components: list[dict[str, Any]]) -> dict[str, Any]:
-    """The one select of a message."""
     (found,) = [component for component in parts_of(components) if component["type"] == 3]
     return found
 

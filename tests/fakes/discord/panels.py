@@ -21,7 +21,6 @@ async def choose(who: Any, result: Any, field: str, values: list[Any], panel: st
 
 
 async def press(who: Any, result: Any, field: str, panel: str = "setup") -> Any:
-    """Press a button of a panel."""
     return await who.click(result.response, custom_id=f"antiphon:manage:{panel}:{field}")
 
 
@@ -31,7 +30,6 @@ def words_of(response: Any) -> str:
 
 
 def select_of(response: Any, field: str) -> dict[str, Any]:
-    """The select of a field."""
     return next(part for part in parts_of(response.components) if str(part.get("custom_id")).endswith(f":{field}"))
 
 

@@ -102,7 +102,6 @@ class ReviewRoom:
         return cast("discord.Message", self.channel.last_message)
 
     def card_text(self) -> str:
-        """All text of the card in the channel."""
         return "\n".join(map(read_as_discord_shows, texts_of(self.message_components())))
 
     def message_components(self) -> list[dict[str, Any]]:

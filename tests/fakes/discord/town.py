@@ -102,7 +102,6 @@ class Town:
 
     @property
     def community(self) -> str:
-        """``PostRef.community``."""
         return str(self.guild.id)
 
     def _person(
@@ -115,6 +114,5 @@ class Town:
 
 
 async def watch(application: FakeApplication, town: Town, **changes: object) -> None:
-    """Watch the square."""
     policy = CommunityPolicy(watched_channels=(str(town.square.id),))
     application.governance.policies[town.community] = replace(policy, **changes)  # type: ignore[arg-type]  # fields by name

@@ -45,5 +45,4 @@ async def walk(source: DocumentSource, wanted: Selection) -> list[ListedDocument
 
 
 async def first_page(source: DocumentSource, wanted: Selection = WOMEN) -> tuple[ListedDocument, ...]:
-    """The first page of the first listing."""
     return (await source.list(source.listings(wanted)[0], None)).documents

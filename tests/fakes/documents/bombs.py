@@ -123,7 +123,6 @@ def pdf(objects: dict[int, bytes], *, previous: str = "") -> bytes:
 
 
 def stream(data: bytes, entries: str = "") -> bytes:
-    """A stream object."""
     return b"<< /Length %d %s >>\nstream\n%s\nendstream" % (len(data), entries.encode(), data)
 
 

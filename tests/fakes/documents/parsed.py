@@ -15,13 +15,11 @@ SEEN = "People came here to work and to live in peace with their neighbours."
 
 
 async def text_of(data: bytes, media_type: str = "", **options: object) -> str:
-    """The text of all pages."""
     parsed = await parse(fetched(data, media_type), **options)  # type: ignore[arg-type]
     return "\n".join(page.text for page in parsed.pages)
 
 
 async def refusal_of(data: bytes, media_type: str = "", limits: ParsingLimits | None = None) -> DocumentRefused:
-    """The refusal that there must be, with its remedy."""
     with pytest.raises(DocumentRefused) as caught:
         await parse(fetched(data, media_type), limits or ParsingLimits())
     assert caught.value.remedy

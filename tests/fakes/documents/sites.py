@@ -37,7 +37,6 @@ class Site:
         self._open = 0
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        """One request."""
         self.asked.append(request.path_qs)
         self.headers.append(dict(request.headers))
         self._open += 1

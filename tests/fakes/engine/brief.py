@@ -38,7 +38,6 @@ EXPLAINED = json.dumps(
 
 
 def post_of(text: str = POST) -> FlaggedPost:
-    """A flagged post."""
     return FlaggedPost(PostRef("sample", "brenmoor", "square", "1"), text, "author", "member", "by hand")
 
 
@@ -52,12 +51,10 @@ def reading_of(
 
 
 def passage(text: str = HARBOUR, id_: str = "migrants-001", year: int | None = 2022) -> Evidence:
-    """A passage whose summary is its text."""
     return Evidence(id_, text, text, Source("Town hall", "Report", year, None, "https://example.org/report"))
 
 
 def brief_of(*evidence: Evidence, text: str = POST, claim: str = CLAIM, language: str | None = "en") -> Brief:
-    """A brief with the given passages."""
     return Brief(post_of(text), reading_of(language), claim, evidence)
 
 

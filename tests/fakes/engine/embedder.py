@@ -24,7 +24,6 @@ class FakeEmbedder:
 
     @property
     def languages(self) -> frozenset[str]:
-        """The languages that it was told to know."""
         return self._languages
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -26,7 +26,6 @@ class FakeInference:
 
     @property
     def languages(self) -> frozenset[str]:
-        """The languages that it was told to know."""
         return self._languages
 
     async def infer(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:

@@ -70,5 +70,4 @@ def probe_file(file: Path, stereotype: str = "women/vote", about: Mapping[str, A
 
 
 def probe_saying(states: FakeStates, folder: Path) -> Probe:
-    """A probe over these states."""
     return Probe(states, probe_file(folder / "probe.safetensors"))

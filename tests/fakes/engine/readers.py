@@ -38,11 +38,9 @@ class FakeClassifier:
         }
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """The same vector for each text."""
         return np.ones((len(texts), 384), dtype=np.float32)
 
     def logits(self, texts: Sequence[tuple[str, ...]]) -> NDArray[np.float32]:
-        """The same row for each text."""
         self.calls.extend(texts)
         row = np.array([self.says.get(name, 0.01) for name in self.outputs])
         logits: NDArray[np.float32] = np.tile(np.log(row / (1 - row)), (len(texts), 1)).astype(np.float32)

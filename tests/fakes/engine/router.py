@@ -33,7 +33,6 @@ class FakeRouting:
         }
 
     def logits(self, texts: Sequence[tuple[str, ...]]) -> NDArray[np.float32]:
-        """The same row for each text."""
         self.calls.extend(texts)
         row = [self.odds.get(name, -5.0) for name in self.about["outputs"]]
         return np.tile(np.array(row, dtype=np.float32), (len(texts), 1))

@@ -25,9 +25,7 @@ class QuietHandler(BaseHTTPRequestHandler):
     def body(self) -> bytes:
         return self.rfile.read(int(self.headers["Content-Length"] or 0))
 
-    def give(
-        self, body: bytes, status: int = 200, content: str = JSON, headers: Mapping[str, str] | None = None
-    ) -> None:
+    def give(self, body: bytes, status: int = 200, content: str = JSON, headers: Mapping[str, str] = NONE) -> None:
         self.send_response(status)
         for name, value in ({"Content-Type": content, "Content-Length": str(len(body))} | dict(headers)).items():
             self.send_header(name, value)

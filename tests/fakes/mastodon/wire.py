@@ -58,7 +58,6 @@ class MastodonWire:
         return self.ref(await self.town.post(author or self.person(), text, **more))
 
     def ref(self, post: JSON) -> PostRef:
-        """How a post is named."""
         domain = post["account"]["acct"].partition("@")[2] or self.server.domain
         return PostRef(NAME, self.server.domain, domain, post["id"])
 

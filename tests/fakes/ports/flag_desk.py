@@ -31,7 +31,6 @@ class FlagDesk:
 
     @property
     def intake(self) -> FlagDesk:
-        """Itself."""
         return self
 
     async def take_flag(self, post: FlaggedPost) -> Card:
@@ -72,7 +71,6 @@ class FlagDesk:
         return card
 
     async def look(self, case_id: str, by: Person) -> Card:
-        """The same."""
         return await self.card(case_id, by)
 
     async def posts(self, platform: str, most: int) -> list[PostRef]:
@@ -100,7 +98,6 @@ class FlagDesk:
         """Nothing: no card is shown here."""
 
     async def original_changed(self, ref: PostRef, text: str | None, *, revision: str = "") -> None:
-        """Keep what is said."""
         self._fail()
         self.changes.append((ref, text))
 

@@ -65,7 +65,6 @@ class FakeGovernance:
         return self.policies.get(community, CommunityPolicy())
 
     async def communities(self, platform: str) -> tuple[str, ...]:
-        """Those with a policy."""
         self._reach()
         return tuple(self.policies)
 
@@ -80,7 +79,6 @@ class FakeGovernance:
         return self.watched
 
     async def looked_at(self, platform: str, counts: Mapping[str, int]) -> None:
-        """Keep the counts."""
         self._reach()
         self.counted.update(counts)
 
@@ -107,7 +105,6 @@ class FakeGovernance:
     async def configure(
         self, platform: str, community: str, changes: PolicyChanges, by: Person, *, is_owner: bool = False
     ) -> CommunityPolicy:
-        """Change the policy."""
         if not is_owner:
             await self.require(platform, community, by, OnCommunity.CONFIGURE)
         now = await self.policy(platform, community)
@@ -136,7 +133,6 @@ class FakeGovernance:
         return self._pause(True, note)
 
     async def resume(self, platform: str, community: str, by: Person, note: str = "") -> bool:
-        """Go on."""
         await self.require(platform, community, by, OnCommunity.RESUME)
         return self._pause(False, note)
 

@@ -32,5 +32,4 @@ class FakeNotifier:
             raise self.after.pop(0)
 
     def called(self) -> list[tuple[str | None, str]]:
-        """What was said to whom, in this order."""
         return [(notice.kind, whom) for notice, whom in self.given.values()]

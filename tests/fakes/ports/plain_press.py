@@ -44,7 +44,6 @@ class PlainPress:
 
     @property
     def files(self) -> list[TextFile]:
-        """Every file."""
         return [part for screen in self.screens for part in screen.parts if isinstance(part, TextFile)]
 
     def controls(self) -> dict[str, Control]:

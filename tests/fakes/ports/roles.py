@@ -15,7 +15,6 @@ class FakeRoles:
         self.is_down = False
 
     async def roles(self, community: str, user: str) -> frozenset[Role]:
-        """What the user is at this moment."""
         self.asked.append((community, user))
         if self.is_down:
             raise PlatformUnavailable("The fake platform is down.", remedy="Wait.")

@@ -94,6 +94,5 @@ class FakeSurface:
         return next(found, None)
 
     def of(self, case_id: str) -> Card:
-        """The only card of a case."""
         (card,) = [card for card in self.cards.values() if card.case_id == case_id]
         return card

@@ -91,7 +91,6 @@ class UnsteadyTown:
 
     @property
     def served(self) -> ServedPlatform:
-        """The town as a platform to serve."""
         return ServedPlatform(self.name, self.community.max_characters, self._open)
 
     @asynccontextmanager
@@ -115,5 +114,4 @@ class UnsteadyTown:
         self.lines[-1].lost.set()
 
     def replies(self) -> list[str]:
-        """What Antiphon said there."""
         return [post.text for post in self.community.thread() if post.author == "antiphon"]

@@ -38,9 +38,7 @@ class WordDetector:
         return 0.99 if "vermin" in text else 0.98 if "rats" in text else 0.1
 
     def threshold(self, one_in: float) -> float:
-        """By the formula."""
         return float(1 - one_in**-0.5)
 
     def false_alarms(self, threshold: float) -> float:
-        """By the formula."""
         return float((1 - threshold) ** 2)

@@ -47,7 +47,6 @@ class PanelTown:
         return self.town.of_bot(user)[-1]
 
     def text(self, user: int) -> str:
-        """What it says."""
         return str(self.seen(user)["text"])
 
 

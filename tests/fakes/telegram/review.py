@@ -68,7 +68,6 @@ class TelegramRoom:
 
     @property
     def town(self) -> TelegramTown:
-        """What people do."""
         return self.server.town
 
     @property
@@ -107,7 +106,6 @@ class TelegramRoom:
 
     @property
     def card(self) -> JSON:
-        """The first of them."""
         return self.cards[0]
 
     async def press(self, who: str, message: JSON, label: str) -> str:
@@ -130,7 +128,6 @@ class TelegramRoom:
 
 
 def labels_of(message: JSON) -> list[str]:
-    """The buttons under a message."""
     return [one["text"] for row in message.get("reply_markup", {}).get("inline_keyboard", []) for one in row]
 
 

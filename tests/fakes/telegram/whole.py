@@ -70,7 +70,6 @@ class NewGroup:
         return self.server.town.say(self.people[who], self.square, text, **how)
 
     def flag(self, who: str, post: JSON, command: str = "counter") -> JSON:
-        """Somebody gives a command under a post."""
         return self.server.town.command(self.people[who], self.square, command, reply_to=post)
 
     async def until(self, look: Callable[[], Any]) -> Any:

@@ -41,7 +41,6 @@ class TelegramWire:
 
     @staticmethod
     def ref(message: JSON) -> PostRef:
-        """How a message is named."""
         topic = message["message_thread_id"] if message.get("is_topic_message") else None
         return ref_of(message["chat"]["id"], message["message_id"], topic)
 

@@ -55,12 +55,10 @@ class Place:
     address: str = ""
 
     def database(self, clock: Callable[[], datetime] | None = None) -> Database:
-        """The database, which must have been made before."""
         where = make_url(self.address) if self.address else self.folder / "world"
         return Database(connected(where), SECRET, clock)
 
     def platform(self, outcome: Callable[[], Outcome], **how: Any) -> LoggedPlatform:
-        """The platform over its log."""
         log = FileLog(self.folder / "platform.jsonl")
         return LoggedPlatform(log, next_send=outcome, text_at=text_at, **how)
 
@@ -96,7 +94,6 @@ class Life:
     erasures: int = ERASURES
 
     async def reach(self, _: str) -> None:
-        """A point was reached."""
         self.points -= 1
         self.steps.send_bytes(POINT)
 

@@ -162,7 +162,6 @@ async def _batch(
 
 @asynccontextmanager
 async def discord(clock: FakeClock, *, shows_content: bool) -> AsyncIterator[tuple[DiscordServer, LoopbackClient]]:
-    """Discord on loopback, and a client that is connected to it."""
     client = LoopbackClient(DiscordOptions(reads_messages=shows_content))
     async with DiscordServer(DiscordState(clock, shows_content=shows_content)).running() as server, connected(client):
         yield server, client

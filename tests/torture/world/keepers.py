@@ -149,5 +149,4 @@ class Keepers(Scene):
 
 
 async def _approved(session: Session) -> dict[str, str]:
-    """The case of each approval."""
     return {row.id: row.case_id for row in await session.scalars(select(ApprovalRow))}

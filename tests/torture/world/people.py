@@ -144,7 +144,6 @@ class People(Scene):
             self.revoked.append(Revocation(await pseudonym_of(self.database, NATIVE), COMMUNITY_ID, self.clock()))
 
     async def regain_rights_there(self) -> None:
-        """They are a moderator there again."""
         assert self.native is not None
         who, before = await pseudonym_of(self.database, NATIVE), self.clock()
         self.native.now[NATIVE.user] = frozenset({Role.MODERATOR})

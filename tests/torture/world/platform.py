@@ -68,7 +68,6 @@ class Log:
         return list(self._lines)
 
     def append(self, line: Line) -> None:
-        """Add a line."""
         self._lines.append(line)
 
     def remove(self, message: str) -> None:
@@ -76,7 +75,6 @@ class Log:
         self._gone.add(message)
 
     def stands(self, message: str) -> bool:
-        """Whether a reply is still there."""
         return message not in self._gone
 
 
@@ -172,7 +170,6 @@ class LoggedPlatform:
         return text
 
     def _reply(self, ref: PostRef) -> str | None:
-        """Something, for a reply that is there."""
         is_ours = any(line.sent.ref == ref for line in self.log.lines())
         return "A reply." if is_ours and self.log.stands(ref.message) else None
 

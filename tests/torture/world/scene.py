@@ -105,7 +105,6 @@ class Scene:
         )
 
     def queue_of(self, worker: str) -> DraftQueue:
-        """The queue as a worker sees it."""
         return DraftQueue(self.database, worker, lease_seconds=self.lease_seconds)
 
     # What is seen from outside

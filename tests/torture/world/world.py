@@ -57,7 +57,6 @@ class World(People, Keepers):
             self.hands[worker] = taken
 
     async def store(self, worker: int, drafts: int) -> None:
-        """A worker has drafts, or none."""
         if (taken := self.hands.pop(worker, None)) is not None:
             await self.queues[worker].store(taken, drafted(taken.case.post, drafts))
 

@@ -46,7 +46,6 @@ def test_novelty_is_the_distance_to_the_closest_text() -> None:
 
 
 def test_bleu_of_the_reference_itself_is_full() -> None:
-    """And of nothing there is none."""
     text = "the bakers of our street start long before sunrise"
     assert bleu_4([text], [text]) == pytest.approx(100)
     assert bleu_4([text], ["nothing of this kind was ever said by any of us"]) < 5  # type: ignore[operator]

@@ -46,7 +46,6 @@ def test_comparing_against_one_system_corrects_for_fewer_pairs() -> None:
 
 
 def test_a_system_without_any_figure_is_not_compared() -> None:
-    """Nothing is made up for it."""
     assert compare("composite", {"live": {"1": 0.5}, "plain": {}}) == []
 
 

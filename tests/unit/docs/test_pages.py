@@ -128,7 +128,6 @@ def calls() -> list[Any]:
 
 @pytest.mark.parametrize("words", calls())
 def test_each_command_on_a_page_exists(words: list[str]) -> None:
-    """With the options that it is given."""
     assert words
     found: Any = next((one.load() for one in LATER if one.name == words[0]), typer.main.get_command(app))
     words = words[getattr(found, "name", None) == words[0] :]

@@ -15,7 +15,6 @@ MAX_CONTENT: Final = 2000
 
 
 def gateway_user(state: DiscordState) -> JSON:
-    """The bot as it is told who it is."""
     return state.users[BOT_ID] | {"mfa_enabled": False, "locale": "en-US", "verified": True, "email": None}
 
 

@@ -86,7 +86,6 @@ class DiscordState:
         return role_id
 
     def add_channel(self, name: str, channel_id: int | None = None) -> int:
-        """A text channel."""
         channel_id = channel_id or self.number()
         self.channels[channel_id] = {
             "id": str(channel_id),
@@ -180,7 +179,6 @@ class DiscordState:
         return self.messages[message]
 
     def delete(self, message: int) -> None:
-        """Somebody deletes a message."""
         del self.messages[message]
 
     def seen_by_bot(self, message: JSON) -> JSON:
@@ -199,7 +197,6 @@ class DiscordState:
         return self.messages[number]
 
     def keep_key(self, author: int, key: str, message: JSON) -> None:
-        """Remember what a key made."""
         self._keys[author, key] = (self.clock(), int(message["id"]))
         if key in self.lags:
             self._hidden[int(message["id"])] = self.lags[key]

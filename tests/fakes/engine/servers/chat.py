@@ -35,7 +35,6 @@ class ChatServer:
         self.refuses: tuple[int, str] | None = None
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The completion for a request."""
         self.requests.append(request)
         self.asked.set()
         self.released.wait()

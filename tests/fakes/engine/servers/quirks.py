@@ -393,7 +393,6 @@ def _logprobs_of(text: str) -> Asked:
 
 
 def _filled(schema: Asked) -> Any:
-    """Some value of a schema."""
     if "enum" in schema:
         return schema["enum"][0]
     match schema.get("type"):

@@ -56,7 +56,6 @@ class Asked:
 
 
 async def read(request: web.Request, at: datetime) -> Asked:
-    """A request as Rails reads it."""
     if request.content_type == "application/json":
         form: dict[str, Any] = json.loads(await request.read() or b"{}")
     else:

@@ -66,7 +66,6 @@ class Fault:
         return int(first) if first.isdigit() else None
 
     def strikes(self, asked: Asked) -> bool:
-        """Whether a request is one of those that it strikes."""
         parts = [re.escape(part).replace(r"\*", "[^/]+") for part in self.path.split("**")]
         return self.method in ("*", asked.method) and re.fullmatch(".*".join(parts), asked.path) is not None
 

@@ -17,7 +17,6 @@ _GIFTS: Final = (
 
 
 def get_me(state: TelegramState, _asked: JSON) -> JSON:
-    """The bot itself."""
     return state.users[BOT_ID] | {
         "can_join_groups": True,
         "can_read_all_group_messages": not state.privacy,
@@ -29,7 +28,6 @@ def get_me(state: TelegramState, _asked: JSON) -> JSON:
 
 
 def get_chat(state: TelegramState, asked: JSON) -> JSON:
-    """All that is told of a chat."""
     chat = _entered(state, asked["chat_id"])
     full = chat.shown | {"accent_color_id": 0, "max_reaction_count": 11}
     full["accepted_gift_types"] = dict.fromkeys(_GIFTS, False)
@@ -37,7 +35,6 @@ def get_chat(state: TelegramState, asked: JSON) -> JSON:
 
 
 def get_chat_member(state: TelegramState, asked: JSON) -> JSON:
-    """What a user is in a chat."""
     chat, user = _entered(state, asked["chat_id"]), asked["user_id"]
     if chat.hides_members and user != BOT_ID and chat.status(BOT_ID) != "administrator":
         raise refused(400, "member list is inaccessible")

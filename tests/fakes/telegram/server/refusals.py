@@ -27,5 +27,4 @@ class Refused(Exception):
 
 
 def refused(code: int, words: str = "", **parameters: Any) -> Refused:
-    """A refusal with its name before the words."""
     return Refused(code, f"{_NAMES[code]}: {words}" if words else _NAMES[code], parameters)

@@ -28,7 +28,6 @@ def send_message(state: TelegramState, asked: JSON) -> JSON:
 
 
 def send_document(state: TelegramState, asked: JSON) -> JSON:
-    """Send a file."""
     chat = open_chat(state, asked["chat_id"])
     file = asked["document"]
     if not isinstance(file, dict) or not file["content"]:

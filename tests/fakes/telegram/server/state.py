@@ -59,7 +59,6 @@ class KnownChat:
 
     @property
     def id(self) -> int:
-        """Its number."""
         return int(self.shown["id"])
 
     @property
@@ -77,7 +76,6 @@ class KnownChat:
         return str(self.members.get(user, {"status": "left"})["status"])
 
     def may(self, user: int, right: str) -> bool:
-        """Whether a user has a right of administrators."""
         return self.status(user) == "creator" or self.members.get(user, {}).get(right) is True
 
 

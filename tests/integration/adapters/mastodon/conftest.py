@@ -20,7 +20,6 @@ async def server() -> AsyncIterator[MastodonServer]:
 
 @pytest.fixture
 async def gotosocial() -> AsyncIterator[MastodonServer]:
-    """GoToSocial, served in the same way."""
     made = MastodonServer(kind="gotosocial", domain="small.example")
     async with made.running():
         yield made

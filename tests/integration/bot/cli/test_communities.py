@@ -40,7 +40,6 @@ class Terminal:
         return CliRunner().invoke(app, [*words, "--config", str(self._config)])
 
     def forbid(self, word: str) -> None:
-        """A manager forbids a word."""
 
         async def work() -> None:
             async with open_database(load_settings(self._config)) as database:
@@ -55,7 +54,6 @@ class Terminal:
 
 @pytest.fixture
 def terminal(tmp_path: Path) -> Terminal:
-    """A terminal with a database of its own."""
     return Terminal(tmp_path)
 
 
@@ -96,7 +94,6 @@ def test_what_is_set_is_shown_without_a_switch(terminal: Terminal) -> None:
 
 
 def test_a_reply_is_checked_against_what_its_community_forbids(terminal: Terminal) -> None:
-    """Only where one is named."""
     reply = ("check", "They live off us.", "My street is better without the darkness of such words.")
     terminal.forbid("darkness")
     assert "forbids" not in CliRunner().invoke(checking, list(reply)).stdout

@@ -73,13 +73,11 @@ async def test_a_post_of_ones_own_stands_in_the_town_until_it_is_decided(run: _R
 
 
 async def test_the_same_post_twice_is_two_cases(run: _Run) -> None:
-    """Each has an id of its own."""
     assert await run.town.paste(PASTED, MODERATOR) != await run.town.paste(PASTED, MODERATOR)
 
 
 @pytest.mark.parametrize("pasted", ["", " \n ", "x" * 5001, "\ud800 they"])
 async def test_a_post_that_cannot_be_read_is_refused_and_stands_nowhere(run: _Run, pasted: str) -> None:
-    """With what helps."""
     before = run.community.thread()
     with pytest.raises(BadInput):
         await run.town.paste(pasted, MODERATOR)

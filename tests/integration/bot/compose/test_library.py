@@ -132,7 +132,6 @@ async def test_a_file_of_ones_own_is_kept_with_what_is_said_of_it(tmp_path: Path
 
 
 async def take(settings: Settings, folder: Path) -> Built:
-    """A build from a folder."""
     async with open_source(settings, "folder", folder) as source, open_library(settings) as opened:
         return await opened.build(source, Selection(), refetch=True)
 

@@ -21,7 +21,6 @@ from core.errors import IndexUnavailable, ModelUnavailable, NoLanguageModel
 
 @pytest.fixture
 def settings(small_weights: Path, tmp_path: Path) -> Settings:
-    """Other weights than those that ship."""
     return _over(small_weights, tmp_path)
 
 

@@ -145,7 +145,6 @@ class ListeningEngine:
         self.ready = is_ready
 
     async def suggest(self, request: Request, on_progress: OnProgress = lambda _: None) -> Suggestion:
-        """Any suggestion."""
         self.asked.append(request)
         return suggestion_for(request.post)
 

@@ -98,7 +98,6 @@ class Scene:
         return [one for one in self.heard if (one.platform, one.state) == (town.name, state)]
 
     async def case_of(self, town: UnsteadyTown) -> Case | None:
-        """The only case of a town."""
         found = [case for case in await self.application.desk.queries.cases() if case.post.ref.platform == town.name]
         return found[0] if found else None
 

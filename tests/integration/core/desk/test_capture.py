@@ -28,7 +28,6 @@ from tests.fakes.machine.patience import GUARD_SECONDS
 
 @pytest.fixture
 def intake(database: Database) -> Intake:
-    """An intake with its defaults."""
     return Intake(database)
 
 

@@ -54,7 +54,6 @@ async def test_so_many_different_people_make_a_case(front: Casework, post: Flagg
 
 
 async def test_a_volunteers_flag_counts_at_once(front: Casework, post: FlaggedPost, database: Database) -> None:
-    """They have the role for it."""
     await _allow(database, 3)
     assert await front.intake.take_member_flag(replace(post, flagged_by=VOLUNTEER.user)) is not None
 

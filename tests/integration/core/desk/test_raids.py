@@ -30,7 +30,6 @@ from tests.fakes.machine.clock import FakeClock
 
 @pytest.fixture
 def intake(database: Database) -> Intake:
-    """An intake with its defaults."""
     return Intake(database)
 
 

@@ -55,7 +55,6 @@ async def _suggested(name: str, readers: Readers, knowledge: EvidenceSource, *, 
 async def test_prepared_drafts_and_evidence_stand_whatever_a_server_answers(
     name: str, readers: Readers, knowledge: EvidenceSource
 ) -> None:
-    """And what is missing is said, as it is."""
     found = await _suggested(name, readers, knowledge, is_larger=False)
     assert found.reading.recommended_action is Action.REPLY
     assert found.drafts

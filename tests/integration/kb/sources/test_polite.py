@@ -41,7 +41,6 @@ async def url(site: Site) -> AsyncIterator[str]:
 
 
 def client(url: str, **changes: Any) -> PoliteClient:
-    """A client that does not wait."""
     values: dict[str, Any] = {"contact": CONTACT, "min_interval_seconds": 0.0, "attempts": 3, "backoff_seconds": 0.0}
     return PoliteClient(url, **(values | changes))
 

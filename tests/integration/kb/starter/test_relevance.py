@@ -38,7 +38,6 @@ class Labelled:
 
 @pytest.fixture(scope="module")
 def labelled() -> list[Labelled]:
-    """The labelled posts."""
     lines = (Path(__file__).parents[3] / "data" / "relevance.jsonl").read_text(encoding="utf-8").splitlines()
     rows = [json.loads(line) for line in lines]
     return [

@@ -28,12 +28,10 @@ def search(index_cache: Path, embedder: SentenceEmbedder, index: KnowledgeIndex)
 
 
 def about(text: str, group: TargetGroup | None = None, limit: int = 3) -> EvidenceQuery:
-    """A query for one text, which is also the claim."""
     return EvidenceQuery(queries=(text,), claim=text, target_group=group, limit=limit)
 
 
 async def passages(search: EvidenceSource, query: EvidenceQuery) -> list[Evidence]:
-    """What a search finds."""
     return list((await search.search(query)).passages)
 
 
@@ -222,7 +220,6 @@ async def test_limit_is_kept(search: EvidenceSource) -> None:
 def small_search(
     facts: Sequence[Fact], embedder: SentenceEmbedder, cache: Path, today: datetime = TODAY
 ) -> HybridSearch:
-    """A search over a few facts with a cache of its own."""
     index = KnowledgeIndex(facts, embedder, cache)
     return HybridSearch(FactSearch(facts, index, embedder, clock=lambda: today), embedder)
 

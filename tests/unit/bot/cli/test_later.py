@@ -96,7 +96,6 @@ def test_a_text_that_was_not_quoted(words: list[str]) -> None:
 
 
 def test_a_wrong_role_is_named_by_the_word_that_the_help_uses() -> None:
-    """Not by the name of a variable."""
     done = CliRunner().invoke(app, ["community", "role", "grant", "discord/1", "7", "boss"], env={"COLUMNS": "200"})
     assert done.exit_code == 2
     assert "ROLE" in done.output

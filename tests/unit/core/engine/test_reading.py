@@ -295,7 +295,6 @@ async def test_a_model_that_adds_nothing_is_not_asked() -> None:
 
 
 async def test_where_the_small_reader_knows_no_word_the_model_alone_counts() -> None:
-    """And the reading says so."""
     model = FakeModel(texts={"reading": GOOD}, shares={"hateful": NO})
     reading, notes = await read_by(model, UNREAD)
     assert (reading.recommended_action, reading.read_by) == (Action.STAY_SILENT, ReadBy.LARGE)
@@ -317,7 +316,6 @@ async def test_a_threat_by_words_alone_is_put_to_the_model() -> None:
 
 
 async def test_a_spent_budget_leaves_the_small_readers_word() -> None:
-    """The reading says whose word it is."""
     asked = metered(FakeModel(texts={"reading": GOOD}), replace(LIVE, max_model_calls=1))
     asked.budget.model_calls = 1
     for signals, who in ((UNSURE, ReadBy.SMALL), (UNREAD, ReadBy.RULES)):

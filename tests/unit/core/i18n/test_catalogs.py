@@ -339,7 +339,6 @@ def panels(locale: str) -> Iterator[discord.ui.LayoutView]:
 
 
 def forms(locale: str) -> Iterator[discord.ui.Modal]:
-    """Every form."""
     policy = CommunityPolicy()
     facts: CommunityFacts = Server(cast("discord.Guild", None), reads_messages=False)
     yield form_modal(setup.disclosure_form(locale))
@@ -400,5 +399,4 @@ def test_nothing_that_is_shown_stayed_english(language: str) -> None:
 
 @pytest.mark.parametrize("language", TRANSLATED)
 def test_the_help_fits_in_one_message(language: str) -> None:
-    """With every command in it."""
     assert len(help_text(language)) <= MAX_CHARACTERS

@@ -272,7 +272,6 @@ def test_words_in_a_row_are_translated_one_by_one() -> None:
 
 
 def test_every_state_role_and_action_has_its_words() -> None:
-    """In every language."""
     said: list[Sentence] = [state_words(state) for state in CaseState]
     said += [role_words(role) for role in Role]
     said += [Sentence(refused(action).message) for action in (*OnCase, *OnCommunity)]

@@ -13,7 +13,6 @@ from kb.parsing.paragraphs import MOST_WORDS, spans
 
 
 def sentence(words: int, start: str = "People") -> str:
-    """A sentence of so many words."""
     return " ".join([start, *["work"] * (words - 1)]) + "."
 
 

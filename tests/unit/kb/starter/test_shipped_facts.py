@@ -19,7 +19,6 @@ _YEAR = re.compile(r"\b(?:1[3-9]|20)\d\d\b")
 
 @pytest.fixture(scope="module")
 def facts() -> tuple[Fact, ...]:
-    """The shipped facts."""
     return load_facts(STARTER_FACTS)
 
 

@@ -123,14 +123,12 @@ class Home:
             return Viewer(known.account_id, role, tuple(known.scopes))
 
     def ties(self, account: int | None) -> Ties:
-        """What an account is to others."""
         with self.session() as session:
             found = session.scalars(select(Relationship).where(Relationship.source_account_id == account)).all()
             follows = frozenset(each.target_account_id for each in found if each.following)
             return Ties(account, follows, frozenset(each.target_account_id for each in found if each.blocked_by))
 
     def sees(self, account: int | None, post: str) -> bool:
-        """Whether there is a post, and an account is shown it."""
         with self.session() as session:
             kept = session.get(Status, int(post)) if post.isdecimal() else None
             if kept is None:

@@ -31,7 +31,6 @@ class Shown:
         self._home, self._kind, self._settings, self._may_reply = home, kind, settings, may_reply
 
     def answer(self, asked: Asked, viewer: Viewer, body: Any) -> Any:
-        """An answer of 200 as it is shown."""
         path = asked.path.rstrip("/")
         if path in ("/api/v1/instance", "/api/v2/instance"):
             body = self._settings.described(body, self._kind)

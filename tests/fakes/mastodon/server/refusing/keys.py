@@ -29,5 +29,4 @@ class IdempotencyKeys:
         return post if self._now() < at + KEPT else None
 
     def keep(self, account: int, key: str, post: str) -> None:
-        """Remember what was posted."""
         self._posted[account, key] = (post, self._now())

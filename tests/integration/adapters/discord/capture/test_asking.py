@@ -61,7 +61,6 @@ async def test_words_from_elsewhere_get_drafts_and_can_never_be_posted(applicati
 
 
 async def test_a_link_to_another_server_or_to_nothing_is_refused(application: FakeApplication) -> None:
-    """Each with what to do instead."""
     async with application.run(application.client(reads_messages=True)) as env:
         town = Town(env, application)
         elsewhere = "https://discord.com/channels/1/2/3"

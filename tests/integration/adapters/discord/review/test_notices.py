@@ -64,7 +64,6 @@ async def test_an_approver_is_told_in_a_direct_message(room: ReviewRoom) -> None
 
 
 async def test_who_takes_no_direct_messages_is_mentioned_below_the_card(room: ReviewRoom) -> None:
-    """And nobody else."""
     moderator = room.people["moderator"]
     notice = await _notice(room, reason="the original is gone")
     room.env.inject_error("POST", "/channels/*/messages", status=403, code=50007, times=1)

@@ -37,11 +37,9 @@ class Bookmark:
         self.kept: str | None = None
 
     async def keep(self, updates: object, cursor: str | None = None) -> None:
-        """Keep where to go on."""
         self.kept = cursor
 
     async def cursor(self, within: timedelta | None = None) -> str | None:
-        """Where to go on."""
         return self.kept
 
 

@@ -95,7 +95,6 @@ async def test_no_answer_calls_anybody_else(town: CaptureTown, text: str) -> Non
 
 
 async def test_of_a_very_long_post_the_beginning_is_kept(town: CaptureTown) -> None:
-    """And its end says so."""
     town.server.settings.max_characters = 100_000
     post = await town.people.post(town.author, f"{HATE} " + "a " * 40_000)
     await town.asks(town.volunteer, "counter", post)

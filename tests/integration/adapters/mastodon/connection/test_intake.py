@@ -102,7 +102,6 @@ async def test_pages_are_asked_for_until_there_is_nothing_more(
 async def test_the_cursor_stays_where_nothing_could_be_kept(
     server: MastodonServer, intake: Intake, ada: Person, monkeypatch: pytest.MonkeyPatch, pauses: Pauses
 ) -> None:
-    """They are asked for again."""
     keep, failing = intake.inbox.keep, [StoreUnavailable("The database does not answer.", remedy="")] * 2
 
     async def fail(*arguments: object) -> None:
@@ -146,7 +145,6 @@ async def test_the_first_start_of_an_account_that_nobody_ever_mentioned(
 
 
 async def test_ids_may_be_texts(gotosocial: MastodonServer, intake_at: MakeIntake) -> None:
-    """As GoToSocial's are."""
     ada = gotosocial.town.add_account("ada")
     await gotosocial.town.mention(ada, gotosocial.bot, "long ago")
     intake = intake_at(gotosocial)

@@ -77,7 +77,6 @@ class Room:
         return len(waiting)
 
     async def posts(self) -> list[PostRef]:
-        """The posts that have a case."""
         return await self.casework.posts(NAME, 50)
 
     async def standing(self, report: JSON) -> tuple[bool, str | None]:

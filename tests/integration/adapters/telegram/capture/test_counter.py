@@ -136,7 +136,6 @@ async def test_who_speaks_as_a_channel_cannot_flag(town: CaptureTown) -> None:
 
 
 async def test_a_late_flag_is_taken_and_says_so(town: CaptureTown) -> None:
-    """As after an outage."""
     post = town.people.say(town.author, town.group, HATE)
     town.people.command(town.volunteer, town.group, "counter", reply_to=post)
     await town.hear(is_late=True)

@@ -62,7 +62,6 @@ async def test_a_topic_is_watched_with_its_group(watched: CaptureTown) -> None:
 
 
 async def test_the_caption_of_a_picture_is_its_text(watched: CaptureTown) -> None:
-    """The picture itself is not read."""
     town = watched
     state = town.server.state
     picture = {"file_id": "f", "file_unique_id": "u", "width": 1, "height": 1}

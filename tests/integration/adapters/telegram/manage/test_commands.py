@@ -70,7 +70,6 @@ async def test_cases_are_handed_over_as_a_file(town: PanelTown, button: str, nam
 
 
 async def test_lately_and_help_answer(town: PanelTown) -> None:
-    """Help is for everybody."""
     await town.command(town.owner, "lately")
     assert "Nobody has decided anything yet." in town.text(town.owner)
     for words in ("help", "start"):

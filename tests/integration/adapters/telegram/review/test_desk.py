@@ -30,7 +30,6 @@ class DeskRoom:
         return self.room.desk.database
 
     async def look(self) -> CaseState:
-        """The state of the case."""
         return (await self.room.desk.now()).state
 
     async def refresh(self) -> None:

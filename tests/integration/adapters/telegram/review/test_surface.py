@@ -151,7 +151,6 @@ async def test_a_group_that_shut_us_out_is_told_to_the_manager(room: TelegramRoo
 
 @pytest.mark.parametrize("kind", ["429", "5xx", "drop"])
 async def test_what_telegram_does_not_take_now_is_tried_again(room: TelegramRoom, kind: str) -> None:
-    """It says when."""
     shown = await room.show()
     room.server.fault("editMessageText", kind)
     card = replace(await room.desk.now(), version=9)

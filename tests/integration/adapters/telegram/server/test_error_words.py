@@ -45,7 +45,6 @@ CASES: dict[str, tuple[Happens, type[AntiphonError], str]] = {
 
 @pytest.fixture
 async def client(server: TelegramServer) -> AsyncIterator[TelegramClient]:
-    """A client that is logged in."""
     made = TelegramClient(TelegramOptions(server.token, server.url))
     await made.open()
     yield made

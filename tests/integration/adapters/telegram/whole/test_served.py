@@ -174,7 +174,6 @@ async def test_telegram_goes_down_and_comes_back(
 async def test_a_token_that_telegram_refuses_ends_only_telegram(
     server: TelegramServer, town: UnsteadyTown, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """People are told what to do, and the town is served."""
     async with served(tmp_path, server, town) as scene:
         await scene.until_telegram_is(PlatformState.CONNECTED)
         monkeypatch.setattr(server, "token", "123456:a-new-token")

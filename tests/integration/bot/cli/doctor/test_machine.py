@@ -23,7 +23,6 @@ from tests.fakes.machine.doctor_faults import told
     ],
 )
 def test_settings_that_say_nothing_usable(config: Path, toml: str, breakage: str) -> None:
-    """Nothing else can be examined."""
     config.write_text(toml, "utf-8")
     with pytest.raises(BadSettings) as caught:
         load_settings(config, {})

@@ -120,7 +120,6 @@ async def _copy(database: Database, count: int) -> None:
 
 
 async def test_another_community_s_cases_are_not_in_it(database: Database, desk: Desk, post: FlaggedPost) -> None:
-    """Each community has its own export."""
     await desk.intake.flag(post)
     await desk.intake.flag(replace(post, ref=replace(post.ref, community="elsewhere")))
     assert [row["community"] for row in await _rows(database)] == [COMMUNITY_ID]

@@ -65,7 +65,6 @@ def governance(database: Database, source: FakeRoles) -> CommunityGovernance:
 
 
 async def lines(database: Database, community_id: str = COMMUNITY_ID) -> list[tuple[str, str]]:
-    """Who changed what in a community."""
     return [(line.actor, line.reason) for line in await CommunityDesk(database).history(community_id, KEEPER)]
 
 

@@ -107,7 +107,6 @@ async def test_a_card_with_a_forbidden_word_is_not_kept(cards: OwnCards, databas
 
 
 async def test_nobody_reviews_their_own_card(cards: OwnCards, database: Database) -> None:
-    """Another manager does."""
     await cards.propose(COMMUNITY_ID, CARD, MANAGER)
     with pytest.raises(BadInput, match="proposed the card water, so they cannot review it") as refused:
         await cards.review(COMMUNITY_ID, "water", ACCEPTED, MANAGER, CARD.digest)

@@ -57,7 +57,6 @@ async def _previews(database: Database) -> int:
 
 
 def test_a_preview_is_read_as_it_was_written(post: FlaggedPost) -> None:
-    """With its reading and its sources, or before either is there."""
     for preview in (Preview(), _preview(post), replace(_preview(post), draft=None)):
         assert preview_from_json(preview_to_json(preview)) == preview
     with pytest.raises(StoreUnavailable):
@@ -97,7 +96,6 @@ async def test_the_gist_shows_before_any_draft(database: Database, queue: DraftQ
 async def test_a_preview_is_gone_when_its_case_leaves_drafting(
     database: Database, desk: Desk, queue: DraftQueue, case: Case, clock: FakeClock, how: str
 ) -> None:
-    """However it does."""
     taken = await take(queue)
     await queue.keep(taken, "draft", _preview(case.post))
     assert await _previews(database) == 1

@@ -243,7 +243,6 @@ async def test_a_post_that_nobody_approved_so_is_caught(world: World, change, br
 
 
 async def test_a_reply_that_was_posted_twice_is_caught(world: World) -> None:
-    """At most one post for each approval."""
     (sent,) = world.platform.sent()
     again = replace(sent, ref=replace(sent.ref, message="again"))
     assert await _broken(world, replace(world.record(), sent=(sent, again))) == {"I2"}
@@ -277,7 +276,6 @@ async def test_a_lost_capture_is_caught(world: World) -> None:
 
 
 async def test_an_approver_without_the_right_is_caught(world: World) -> None:
-    """At the approval, and at the send."""
     who = await _value(world, APPROVER)
     revoked = invariants.Revocation(who, COMMUNITY_ID, world.clock() - timedelta(days=1))
     assert await _broken(world, replace(world.record(), revoked=(revoked,))) == {"I7"}

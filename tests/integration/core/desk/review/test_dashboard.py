@@ -284,7 +284,6 @@ class Week:
         )
 
     async def approve(self, case: Case, rank: int | None, text: str | None = None) -> None:
-        """Approve a draft, or another text."""
         self.clock.advance(400)
         await approve(self.desk, case, reply=text, rank=rank)
 
@@ -294,7 +293,6 @@ class Week:
         await self.desk.decisions.close(case.id, case.version, MODERATOR, CloseReason.SILENCE, "a note")
 
     async def counted(self, by: Person = MODERATOR, since: timedelta = timedelta(days=60)) -> Numbers:
-        """The numbers as somebody gets them."""
         return await self.record.numbers(PLATFORM, COMMUNITY, by, since)
 
 

@@ -33,13 +33,11 @@ def reader() -> FakeEditReader:
 
 @pytest.fixture
 def read_desk(database: Database, reader: FakeEditReader) -> Desk:
-    """A desk with that reader."""
     return build_desk(database, edit_reader=reader)
 
 
 @pytest.fixture
 def front(read_desk: Desk, outbox: Outbox) -> Casework:
-    """Its front."""
     return build_casework(read_desk, outbox)
 
 

@@ -42,7 +42,6 @@ _VIEW, _SEND = sentence("View Channel"), sentence("Send Messages")
 
 
 async def _trouble(database: Database) -> CardTrouble | None:
-    """What the status tells of the cards."""
 
     async def work(session: Session) -> CardTrouble | None:
         return (await status(session, await communities.load(session, COMMUNITY_ID))).card_trouble
@@ -52,7 +51,6 @@ async def _trouble(database: Database) -> CardTrouble | None:
 
 @pytest.fixture
 async def broken_row(database: Database, in_review: Case) -> AsyncIterator[Case]:
-    """A case of which a row makes no sense."""
     await database.run(
         "break", lambda s: s.execute(update(CaseRow).values(campaign_id="no-campaign", unshown=CaseRow.unshown + 1))
     )

@@ -66,7 +66,6 @@ def assert_spoken(show: Callable[[str], str], *english: str) -> None:
 
 
 async def assert_card_spoken(front: Casework, case: Case, *english: str) -> None:
-    """The same of a case's card."""
     card = await card_of(front, case)
     assert_spoken(lambda language: shown(card, language), *english)
 
@@ -189,7 +188,6 @@ class Scene:
 
     @property
     def database(self) -> Database:
-        """Where the case is."""
         return self.desk.database
 
 

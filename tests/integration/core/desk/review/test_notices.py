@@ -50,7 +50,6 @@ async def set_policy(database: Database, **fields: Any) -> None:
 
 @pytest.fixture
 def notifier() -> FakeNotifier:
-    """Who was called."""
     return FakeNotifier()
 
 
@@ -107,7 +106,6 @@ def _stopped() -> asyncio.Event:
 async def test_a_first_approval_calls_for_a_second_person(
     notices: Notices, board: ReviewBoard, notifier: FakeNotifier, front: Casework, in_review: Case
 ) -> None:
-    """Once one person has approved, and not before."""
     await all_steps(board)
     assert await notices.step() == 0
     proposal = await propose(front, in_review, BOLD)
@@ -159,7 +157,6 @@ async def test_nobody_is_called_where_no_role_is_set_or_the_case_is_closed(
     notices: Notices, board: ReviewBoard, notifier: FakeNotifier, desk: Desk, queue: DraftQueue, post: FlaggedPost,
     database: Database, clock: FakeClock,
 ) -> None:  # fmt: skip
-    """The default calls nobody."""
     case = await _threat(desk, queue, post)
     await all_steps(board)
     await set_policy(database, calls={})
@@ -257,7 +254,6 @@ async def test_a_posted_reply_tells_nobody(
     notices: Notices, board: ReviewBoard, notifier: FakeNotifier, desk: Desk, in_review: Case, clock: FakeClock,
     outbox: Outbox,
 ) -> None:  # fmt: skip
-    """The card says it."""
     await all_steps(board)
     await approve(desk, in_review)
     clock.advance(16)

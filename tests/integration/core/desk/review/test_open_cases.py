@@ -115,7 +115,6 @@ async def test_a_case_is_found_by_its_short_number(front: Casework, in_review: C
 
 @pytest.mark.parametrize("typed", ["", "zzzzz", "a", "%", "00000000"])
 async def test_what_is_nobodys_number_is_refused(front: Casework, in_review: Case, typed: str) -> None:
-    """With where the numbers are."""
     with pytest.raises(BadInput, match="There is no case") as caught:
         await front.numbered(PLATFORM, COMMUNITY, typed, MODERATOR)
     assert "list" in caught.value.remedy

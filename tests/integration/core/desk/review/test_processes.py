@@ -106,7 +106,6 @@ async def test_a_new_process_shows_only_what_changed_while_none_ran(
 async def test_a_change_while_a_card_is_being_shown_is_shown_next(
     surface: FakeSurface, database: Database, desk: Desk, in_review: Case
 ) -> None:
-    """What is counted as shown is what the card was made of."""
     board = board_of(database, surface)
 
     async def meddle(point: str) -> None:

@@ -35,7 +35,6 @@ class Line:
         self.platforms.clear()
 
     def mend(self) -> None:
-        """Connect again."""
         self.platforms["sample"] = self.scene.community
         self.scene.community.mend()
 
@@ -50,7 +49,6 @@ class Line:
 
 @pytest.fixture
 def line(scene: SendingScene) -> Line:
-    """A line that is connected."""
     return Line(scene)
 
 

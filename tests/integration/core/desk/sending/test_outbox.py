@@ -225,7 +225,6 @@ async def test_a_sender_that_was_stopped_past_its_lease_sends_nothing(scene: Sen
 
 
 async def test_one_bad_reply_does_not_hold_up_the_others(scene: SendingScene) -> None:
-    """Every reply is judged for itself."""
     await scene.approve("103")
     await scene.approve("105")
     scene.community.edit("103", "I was wrong about this, sorry.")

@@ -25,7 +25,6 @@ class _Died(BaseException):
 
 @pytest.fixture
 async def posted(scene: SendingScene) -> SendingScene:
-    """A scene with one posted reply."""
     await scene.approve()
     await scene.outbox.send_due()
     assert await scene.state() is CaseState.POSTED
@@ -64,7 +63,6 @@ async def test_only_who_may_retract_does(posted: SendingScene, by: object) -> No
 
 
 async def test_a_retraction_needs_a_reason_the_version_and_a_posted_reply(posted: SendingScene) -> None:
-    """As every decision does."""
     version = await _version(posted)
     with pytest.raises(BadInput):
         await posted.outbox.retract_reply(posted.case_id, version, MODERATOR, RetractReason.OTHER, " ")
@@ -95,7 +93,6 @@ async def test_the_limit_of_the_platform_is_said(posted: SendingScene) -> None:
 
 
 async def test_a_reply_that_was_deleted_by_hand_counts_as_retracted(posted: SendingScene) -> None:
-    """What was asked for is so."""
     posted.community.delete(posted.community.thread()[-1].id)
     delivery = await posted.outbox.retract_reply(
         posted.case_id, await _version(posted), MODERATOR, RetractReason.OTHER, NOTE

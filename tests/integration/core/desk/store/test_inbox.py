@@ -127,7 +127,6 @@ async def test_one_process_hands_out_at_a_time(database: Database, inbox: Stored
 
 
 async def test_accounts_do_not_see_each_other(database: Database, inbox: StoredInbox) -> None:
-    """Each has its own numbers."""
     other = StoredInbox(database, PLATFORM, "bot-2", "process 1")
     await inbox.keep([_update(1)], "2")
     await other.keep([_update(1), _update(5)], "6")

@@ -36,7 +36,6 @@ async def of_postgresql(postgresql: URL) -> AsyncIterator[URL]:
 
 @pytest.fixture
 def of_an_address() -> URL:
-    """An address that is only looked at."""
     return URL.create("postgresql", "u", "s3cret", "db.example.org", 5432, "antiphon")
 
 

@@ -75,7 +75,6 @@ def day(desk: Desk, queue: DraftQueue, post: FlaggedPost, clock: FakeClock) -> D
 
 
 async def counted(database: Database, since: datetime, community_id: str = COMMUNITY_ID) -> Statistics:
-    """The statistics since a moment."""
     return await database.run("count", lambda session: statistics(session, community_id, since))
 
 

@@ -35,7 +35,6 @@ def _raid(post: FlaggedPost, count: int) -> list[FlaggedPost]:
 
 
 async def _folded(database: Database, queue: DraftQueue, post: FlaggedPost, count: int = 3) -> list[Case]:
-    """A case in review, and those that were folded into it."""
     intake = Intake(database)
     cases = [await intake.flag(one) for one in _raid(post, count)]
     taken = await take(queue)

@@ -113,7 +113,6 @@ async def test_a_text_that_was_shown_and_not_approved_is_forgotten_after_a_day(
 
 @pytest.mark.both_databases
 async def test_an_open_case_keeps_its_words(database: Database, desk: Desk, in_review: Case, clock: FakeClock) -> None:
-    """They are still worked with."""
     clock.advance(400 * DAY)
     await Retention(database).do(NOW)
     assert await desk.queries.case(in_review.id) == in_review

@@ -165,7 +165,6 @@ async def test_a_running_schedule_ticks_and_gives_the_office_back(database: Data
 async def test_a_schedule_outlives_a_database_that_does_not_answer(
     database: Database, clock: FakeClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It says so and tries again."""
     stop = asyncio.Event()
     await execute(database, "ALTER TABLE leaderships RENAME TO away")
     running = asyncio.create_task(Schedule(database, [HOURLY], "one", tick_seconds=0.05).run(stop))

@@ -31,7 +31,6 @@ def server(weights: Path) -> Iterator[EmbeddedServer]:
 
 @pytest.fixture
 async def model(server: EmbeddedServer) -> AsyncIterator[ChatModel]:
-    """The port to that server."""
     chat = ChatModel(server.base_url, server.api_key, server.model, timeout_seconds=SECONDS, is_one_of_a_kind=True)
     yield chat
     await chat.close()

@@ -32,7 +32,6 @@ def server(weights: Path) -> Iterator[EmbeddedServer]:
 
 @pytest.fixture(scope="module")
 def writing(weights: Path) -> Iterator[EmbeddedServer]:
-    """The same weights, as they write."""
     with EmbeddedServer(weights, context_tokens=1024, parallel=2, threads=1) as running:
         yield running
 

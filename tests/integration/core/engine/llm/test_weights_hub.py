@@ -34,7 +34,6 @@ except ModelUnavailable as err:
 
 @pytest.fixture
 def hub() -> Iterator[str]:
-    """A hub with one file."""
 
     class Handler(QuietHandler):
         def do_HEAD(self) -> None:

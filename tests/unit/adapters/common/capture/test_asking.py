@@ -108,7 +108,6 @@ async def test_drafts_that_are_there_are_shown_at_once(town: AskedDesk) -> None:
 
 
 async def test_an_answer_is_never_changed_too_late(town: AskedDesk) -> None:
-    """Just before, it says where the drafts will be."""
     answer = OneAnswer(until=NOW)
     await town.ask(answer)
     await town.settle()

@@ -29,7 +29,6 @@ def ref(number: int) -> PostRef:
 
 @pytest.fixture
 def desk() -> FlagDesk:
-    """What is told."""
     return FlagDesk()
 
 

@@ -24,7 +24,6 @@ ROOM = 4000
 
 
 def texts(card: Card, room: int = ROOM, *, covers_all: bool = False) -> list[str]:
-    """The texts of a card."""
     return [section.text for section in sections(card, READER, room, covers_all=covers_all) if section.text]
 
 

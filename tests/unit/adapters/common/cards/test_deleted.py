@@ -18,7 +18,6 @@ from tests.fakes.ports.governance import FakeGovernance
 
 @pytest.fixture
 async def casework(desk_file: Path) -> AsyncIterator[RecordedDesk]:
-    """The desk that is told."""
     async with review_desk(desk_file, "plain") as made:
         yield made.casework
 
@@ -61,7 +60,6 @@ async def test_cards_do_not_come_back_for_ever(desk: DeskAccess, casework: Recor
 async def test_a_desk_that_does_not_answer_is_no_error_of_the_listener(
     desk: DeskAccess, casework: RecordedDesk, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It is said in the log."""
 
     async def fail(_: PostRef) -> None:
         raise StoreUnavailable("The database does not answer.", remedy="Wait.")

@@ -73,7 +73,6 @@ FACTS = PlainFacts()
 
 @pytest.fixture
 def governance() -> FakeGovernance:
-    """One manager."""
     made = FakeGovernance()
     made.grant("1", Role.MANAGER)
     return made
@@ -87,7 +86,6 @@ def panels(governance: FakeGovernance) -> Panels:
 
 
 def words(panel: Panel) -> str:
-    """All that a panel says."""
     parts = [part.title if isinstance(part, PanelChoice) else part for part in panel.parts]
     return "\n".join([panel.notice, *parts])
 
@@ -137,7 +135,6 @@ def words(panel: Panel) -> str:
 async def test_each_choice_changes_its_field(
     panels: Panels, governance: FakeGovernance, chosen: PanelAnswer, changed: dict[str, object]
 ) -> None:
-    """And the panel says so."""
     panel = await panels.answer(MANAGER, chosen, FACTS)
     assert governance.done == [("configure", "1", changed)]
     assert (panel.name, panel.notice, panel.touched) == (chosen.panel, "Saved.", chosen.field)
@@ -157,7 +154,6 @@ async def test_each_choice_changes_its_field(
 async def test_a_refused_choice_changes_nothing_and_says_why(
     panels: Panels, governance: FakeGovernance, chosen: PanelAnswer, why: str
 ) -> None:
-    """In the panel itself, where the choice was made."""
     panel = await panels.answer(OWNER, chosen, FACTS)
     assert governance.done == []
     assert "Nothing was changed." in words(panel)

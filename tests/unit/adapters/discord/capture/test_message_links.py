@@ -38,5 +38,4 @@ def test_a_link_to_a_direct_message_names_no_server() -> None:
     ],
 )
 def test_words_and_other_addresses_are_no_link(text: str) -> None:
-    """They are answered as words."""
     assert message_link(text) is None

@@ -23,13 +23,11 @@ def test_what_is_kept_is_there_for_the_next_process(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("broken", ["", "[1]", "{", '{"1:77": 5}'])
 def test_a_broken_file_is_as_an_empty_one(tmp_path: Path, broken: str) -> None:
-    """It costs one more telling."""
     file = tmp_path / "discord-commands.json"
     file.write_text(broken)
     assert CommandFile(file).get("1:77") is None
 
 
 def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
-    """With the remedy."""
     with pytest.raises(StoreUnavailable, match="cannot be written"):
         CommandFile(tmp_path / "gone" / "discord-commands.json").set("1:77", "a")

@@ -30,7 +30,6 @@ def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_a_lost_connection_does_not_leave_the_person_waiting() -> None:
-    """It is tried again."""
     line: Any = Line(ConnectionResetError(), TimeoutError(), ConnectionResetError())
     await change_answer(line, "Here they are.")
     assert line.content == "Here they are."

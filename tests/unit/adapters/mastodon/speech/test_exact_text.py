@@ -207,7 +207,6 @@ def test_a_long_warning_or_name_leaves_less_room(warning: str, acct: str) -> Non
 
 
 def _post(**said: object) -> Status:
-    """A post, as the instance gives it."""
     made: Status = try_cast_recurse(Status, {"account": {"acct": "ada@far.example"}, "spoiler_text": "", **said})
     return made
 

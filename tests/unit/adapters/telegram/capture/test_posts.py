@@ -62,7 +62,6 @@ def test_a_person_or_a_channel_is_an_author() -> None:
     ],
 )
 def test_what_cannot_be_answered_is_refused(more: dict[str, Any], error: type[AntiphonError], said: str) -> None:
-    """With the reason."""
     with pytest.raises(error) as caught:
         check_capturable(message(**more), SET_UP, "77", "en")
     assert caught.value.message.startswith(said)

@@ -45,7 +45,6 @@ def test_an_edit_takes_the_place_of_the_message_and_its_age() -> None:
 
 
 def test_a_message_without_a_number_is_not_remembered() -> None:
-    """All ephemeral messages have the number 0."""
     recent = RecentMessages()
     recent.add(message(0))
     assert recent.find(-1001, 0) is None

@@ -129,7 +129,6 @@ async def test_a_short_wait_is_waited() -> None:
 
 
 async def test_all_chats_together_get_so_many_requests_a_second() -> None:
-    """No second has more, and none is left out."""
     line = _Line()
     count = 3 * IN_ALL_PER_SECOND
     await asyncio.gather(*(line.ask(-chat) for chat in range(1, count + 1)))

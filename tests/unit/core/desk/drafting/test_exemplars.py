@@ -27,7 +27,6 @@ def test_at_most_three_exemplars_each_once() -> None:
 
 
 def test_a_word_of_support_or_a_notice_teaches_no_reply() -> None:
-    """It is not to be said again all the same."""
     notice = PostedReply(WELFARE.post, "Please keep to the subject.", is_argued=False)
     memory = remember(POST, [notice, WELFARE], "en")
     assert memory.exemplars == (WELFARE.text,)

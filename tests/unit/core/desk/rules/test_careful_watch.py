@@ -23,12 +23,10 @@ RATES = st.integers(LEAST_CAREFUL, MOST_CAREFUL)
 
 
 def wrong(*scores: float) -> list[FindLabel]:
-    """Finds that were not hateful."""
     return [FindLabel(score, is_hateful=False) for score in scores]
 
 
 def right(*scores: float) -> list[FindLabel]:
-    """Finds that were hateful."""
     return [FindLabel(score, is_hateful=True) for score in scores]
 
 
@@ -64,7 +62,6 @@ def test_many_wrong_finds_stop_at_one_false_alarm_in_a_hundred_thousand() -> Non
 
 @given(RATES, LABELS)
 def test_it_is_between_the_base_and_the_ceiling(one_in: int, labels: list[FindLabel]) -> None:
-    """Whatever is said."""
     assert threshold(one_in) <= careful_threshold(one_in, labels, threshold) <= CEILING
 
 

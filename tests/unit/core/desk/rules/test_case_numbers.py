@@ -10,7 +10,6 @@ from core.desk.rules.case_cards import beginning_of_id, short_number
 
 
 def test_what_is_shown_is_found_again_when_it_is_typed() -> None:
-    """Of any case."""
     for case_id in (uuid4().hex for _ in range(50)):
         shown = short_number(case_id)
         assert len(shown) == 5

@@ -159,7 +159,6 @@ def test_a_wish_that_cannot_be_granted_is_refused(wish: Wish) -> None:
 
 @pytest.mark.parametrize("wish", [Wish(), Wish(Intent.POSITIVE, "es", "short, with a little humour")])
 def test_a_wish_that_can_be_granted_is_not(wish: Wish) -> None:
-    """All of it, or none."""
     assert _is_granted(wish)
 
 

@@ -34,7 +34,6 @@ def test_hours_may_pass_midnight_and_follow_the_communitys_clock(
 
 @pytest.mark.parametrize("hours", ["22-7", "24:00-07:00", "22:00", "22:00-22:00", "at night"])
 def test_what_are_no_hours_is_refused_with_how_they_are_written(hours: str) -> None:
-    """Before they are kept."""
     with pytest.raises(BadInput) as caught:
         check_quiet_hours(hours)
     assert "22:00-07:00" in caught.value.remedy

@@ -15,12 +15,10 @@ GOOD = "We are glad of our neighbours, wherever they were born."
 def checked(
     text: str, language: str = "en", intent: Intent = Intent.POSITIVE, stereotype: str | None = None
 ) -> OwnReply:
-    """A reply about migrants."""
     return checked_reply(text, language, TargetGroup.MIGRANTS, intent, stereotype)
 
 
 def test_a_good_reply_is_kept_on_one_line() -> None:
-    """As it will be posted."""
     assert checked(f"  {GOOD}\n") == OwnReply("en", TargetGroup.MIGRANTS, Intent.POSITIVE, GOOD)
     for stereotype in ("migrants/jobs", "migrants/any"):
         assert checked(GOOD, stereotype=stereotype).stereotype == stereotype

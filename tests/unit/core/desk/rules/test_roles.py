@@ -38,7 +38,6 @@ COLUMNS = (Role.VOLUNTEER, Role.MODERATOR, Role.MANAGER, Role.AUDITOR, Role.ADMI
 
 
 def cells(table: str) -> dict[tuple[Role, str], bool]:
-    """The table by role and action."""
     rows = [line.split() for line in table.split("\n") if line]
     return {(role, row[0]): said == "yes" for row in rows for role, said in zip(COLUMNS, row[1:], strict=True)}
 

@@ -81,5 +81,4 @@ def test_a_second_poster_would_be_found(code: str) -> None:
 
 
 def test_a_case_with_a_post_is_no_poster() -> None:
-    """``case.post`` is a field."""
     assert not _posting(ast.parse("def f(case): return case.post.ref"))

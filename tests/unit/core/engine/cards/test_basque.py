@@ -41,7 +41,6 @@ def offered(text: str, changes: Changes = UNCHANGED) -> tuple[ArgumentCard, list
 
 
 def every_reply() -> Iterator[Answer]:
-    """All replies."""
     return (answer for some in replies().values() for answer in some)
 
 

@@ -25,7 +25,6 @@ WITHOUT_SYSTEM_TEXT = ("judgelm",)
 
 
 def blanks(name: str) -> set[str]:
-    """The blanks of a prompt."""
     return {blank for message in load_prompt(name).messages for blank in BLANK.findall(message.content)}
 
 

@@ -97,5 +97,4 @@ def test_the_model_that_ships_has_weights_and_others_have_the_defaults() -> None
     [(0.5, 0.5, ReadBy.BOTH), (0.0, None, ReadBy.SMALL), (None, 0.0, ReadBy.LARGE), (None, None, ReadBy.RULES)],
 )
 def test_whose_word_counts(small: float | None, large: float | None, who: ReadBy) -> None:
-    """A probability of 0 is a word, too."""
     assert read_by(small, large) is who

@@ -35,7 +35,6 @@ class ByText:
         return np.zeros((len(texts), 384), dtype=np.float32)
 
     def logits(self, texts: Sequence[tuple[str, ...]]) -> NDArray[np.float32]:
-        """A row for each text."""
         found = np.full((len(texts), len(POST_OUTPUTS)), -4.0, dtype=np.float32)
         found[:, 0] = [np.log(share / (1 - share)) for share in (self.says(text[0]) for text in texts)]
         return found
@@ -47,7 +46,6 @@ def posts_with(worse: float) -> PostReader:
 
 
 def test_a_short_post_is_read_whole() -> None:
-    """What the classifier says is what it is."""
     assert posts_with(0.9).read([f"Look. {WORSE}."])[0].hateful == pytest.approx(0.9)
 
 
@@ -84,7 +82,6 @@ def test_a_threshold_follows_from_the_rate_of_false_alarms(one_in: float) -> Non
 
 
 def test_groups_that_are_likely_attacked_are_named() -> None:
-    """Those from one half on."""
     signs = readers_saying(hate=0.9, group=TargetGroup.JEWS, sure=0.8).posts.read(["x"])[0]
     assert signs.attacked == {TargetGroup.JEWS}
 

@@ -113,7 +113,6 @@ def test_what_cannot_be_read_as_two_scores_is_no_score(answer: str, scores: tupl
 
 
 async def test_an_unreadable_answer_is_no_comparison() -> None:
-    """Of either format."""
     scores = Judge(metered(FakeModel(texts={"judgelm": "Both are good."})), JudgeFormat.SCORES)
     letters = Judge(metered(FakeModel(shares={"judge": None})))
     for by in (scores, letters):

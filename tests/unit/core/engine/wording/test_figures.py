@@ -110,7 +110,6 @@ def test_a_date_is_one_figure(language: str, text: str, day: Day) -> None:
 
 
 def test_an_ambiguous_date_has_both_readings() -> None:
-    """Nobody can tell 5/12 from 12/5."""
     assert figures("On 05/12/2021 it rained.", "en")[0].days == {Day(5, 12, 2021), Day(12, 5, 2021)}
 
 

@@ -17,7 +17,6 @@ class _Sure:
         self._found = ConfidenceValue(getattr(Language, name.upper()), confidence)
 
     def compute_language_confidence_values(self, _: str) -> list[ConfidenceValue]:
-        """The one language."""
         return [self._found]
 
 

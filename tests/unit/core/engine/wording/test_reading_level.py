@@ -11,7 +11,6 @@ LONG = "Responsible institutional representatives continuously demonstrated extr
 
 
 def level_of(text: str, language: str = "en") -> ReadingLevel:
-    """The level of a text that has one."""
     level = reading_level(text, language)
     assert level is not None
     return level

@@ -306,7 +306,6 @@ def test_a_keyword_is_found_in_markup_and_disguise(keyword: str, text: str, *, i
 
 @pytest.mark.parametrize("row", _rows("keywords"), ids=lambda row: row["text"])
 def test_reported_keywords(row: dict[str, Any]) -> None:
-    """Each as it was expected."""
     assert has_keyword(row["text"], (row["keyword"],)) is row["expected"]
 
 
@@ -319,7 +318,6 @@ def test_reported_replies(row: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("row", [row for row in _rows("read") if row["expected"] == "slurs: []"], ids=str)
 def test_reported_names(row: dict[str, Any]) -> None:
-    """No slur in them."""
     assert slurs_in(row["post"], language_of_post(row["post"], "en")) == set()
 
 

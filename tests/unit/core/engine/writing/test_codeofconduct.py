@@ -94,7 +94,6 @@ async def test_what_nobody_could_judge_is_no_answer() -> None:
 
 @pytest.mark.parametrize("calls", [1, 5, 9, 20])
 async def test_a_spent_budget_ends_it_with_the_best_so_far(calls: int) -> None:
-    """And is named."""
     found, _, stopped, writer = await _search(_writer(), replace(SMALL, max_model_calls=calls))
     assert stopped == "model call limit"
     assert writer.budget.model_calls == calls

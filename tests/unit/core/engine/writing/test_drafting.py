@@ -205,7 +205,6 @@ async def test_a_general_reply_is_no_example() -> None:
 
 
 async def test_another_variant_asks_under_other_seeds() -> None:
-    """Who asks for other drafts is not given the same ones again."""
     seeds = list[set[int | None]]()
     for variant in range(3):
         model = FakeModel()

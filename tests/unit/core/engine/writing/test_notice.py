@@ -33,7 +33,6 @@ def shown(
     writer: PoolingWeights | None = None,
     action: Action = Action.REPLY,
 ) -> StageOutcome[list[Draft]]:
-    """The drafts that these replies and a notice give."""
     drafts = [Draft(rank, one.text, one.intent, one.scores) for rank, one in enumerate(replies, start=1)]
     reading = replace(reading_of(), recommended_action=action)
     return with_notice(drafts, replies, reading, notice, writer or shipped())

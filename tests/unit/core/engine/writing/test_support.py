@@ -122,7 +122,6 @@ async def test_what_the_readers_find_toxic_or_hateful_is_dropped() -> None:
 
 
 async def test_a_larger_model_that_is_down_leaves_the_prepared_words() -> None:
-    """And a note says so."""
     found = await supported(FakeModel(down=True), writer=LARGER)
     assert found.notes == ["support: the model wrote no words of support (The fake model is down.)"]
     assert len(found.value) == SHOWN

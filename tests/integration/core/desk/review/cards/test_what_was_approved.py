@@ -79,7 +79,6 @@ async def test_in_shadow_mode_the_card_keeps_what_would_have_been_posted(
 
 
 async def closed(front: Casework, case: Case, state: CaseState) -> Card:
-    """The card of a case that somebody closed."""
     reasons = {
         CaseState.DECLINED: CloseReason.OFF_TONE,
         CaseState.NO_REPLY: CloseReason.NOT_HATEFUL,

@@ -18,7 +18,6 @@ from tests.fakes.machine.clock import FakeClock
 
 
 def another(post: FlaggedPost, message: str, text: str, author: str = "slate_roof") -> FlaggedPost:
-    """A post of its own conversation."""
     return replace(post, ref=replace(post.ref, message=message), root=message, text=text, author=author)
 
 

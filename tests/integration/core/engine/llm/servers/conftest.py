@@ -19,7 +19,6 @@ def server() -> Iterator[AlikeServer]:
 
 @pytest.fixture
 async def model(server: AlikeServer) -> AsyncIterator[ChatModel]:
-    """The client of that server."""
     chat = ChatModel(server.url, "sk-canary", "m", pause=no_pause)
     yield chat
     await chat.close()

@@ -92,7 +92,6 @@ async def test_as_many_likely_tokens_as_the_server_gives() -> None:
 
 
 async def test_json_without_a_schema_is_asked_for_where_a_schema_is_refused() -> None:
-    """And it is remembered."""
     async with _over("objects only") as (server, chat, _):
         for _again in range(2):
             assert json.loads((await chat.generate(ASK, Generation(60, schema=SCHEMA), 30)).texts[0]) == (
@@ -263,7 +262,6 @@ async def test_the_probability_of_a_field_is_read_from_its_token() -> None:
 
 
 async def test_the_fence_around_json_is_taken_off_and_that_around_a_text_is_not() -> None:
-    """Only where JSON was asked for."""
     async with _over("fenced") as (_, chat, _waited):
         assert json.loads((await chat.generate(ASK, Generation(60, schema=SCHEMA), 30)).texts[0]) == {"wet": "yes"}
 
