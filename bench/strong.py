@@ -77,6 +77,7 @@ class RecordedWriter:
     async def choose(
         self, messages: Sequence[Message], options: Sequence[str], timeout_seconds: float
     ) -> tuple[dict[str, float] | None, Answer]:
+        """No readable answer."""
         return None, Answer(("",), _COST, _COST)
 
     def _good(self, intent: Intent | None) -> list[str]:

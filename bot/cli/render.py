@@ -70,6 +70,7 @@ class DraftsAsTheyCome:
         self._has_draft = False
 
     def next_post(self) -> None:
+        """The next draft is the first one of another post."""
         self._has_draft = False
 
     def __call__(self, step: models.Progress) -> None:

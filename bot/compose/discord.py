@@ -39,6 +39,7 @@ MakeClient = Callable[[DiscordOptions, Sequence[Installer], Casework, Governance
 
 
 def discord_platform(settings: Settings, make_client: MakeClient = AntiphonClient) -> ServedPlatform:
+    """Every server that the bot is in, as one platform."""
     connect = partial(_connected, settings.discord, settings.database_path.parent, make_client)
     return ServedPlatform(NAME, MAX_CHARACTERS, connect, has_roles=True)
 

@@ -160,6 +160,7 @@ class Group:
 
     @property
     def quotes(self) -> bool:
+        """Telegram does both."""
         return True
 
     def lacking(self, policy: CommunityPolicy, locale: str) -> list[str]:

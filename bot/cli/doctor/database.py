@@ -157,6 +157,7 @@ async def _database(settings: Settings) -> str:
 
 
 async def _first(settings: Settings, place: Path | URL) -> str:
+    """What is said before the first run, which makes the database."""
     if settings.secret_file.exists():
         where = str(place) if isinstance(place, Path) else f"{place.host or 'localhost'}, in {place.database}"
         raise StoreUnavailable(

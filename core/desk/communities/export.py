@@ -159,6 +159,7 @@ async def _row(session: Session, case: CaseRow) -> Row:
 
 
 async def _approved_draft(session: Session, approval: ApprovalRow) -> Draft | None:
+    """The approved draft, before any edit."""
     document = select(SuggestionRow.document).filter_by(id=approval.suggestion_id)
     suggestion = _suggestion(await session.scalar(document))
     return (

@@ -54,6 +54,7 @@ class CaseQueries:
         return await self._database.run("read a suggestion", work)
 
     async def reviews(self, community_id: str, drafts: Sequence[Draft]) -> dict[str, ReviewOfPrepared]:
+        """Who in a community reviewed the prepared replies that some drafts are made of."""
         ids = prepared_of(drafts)
         return await self._database.run("read reviews", lambda s: prepared.reviews_of(s, community_id, ids))
 

@@ -67,6 +67,7 @@ async def start(session: Session, case: Case, who: str, lease: timedelta) -> Cas
 
 
 async def end(session: Session, case: Case) -> Case:
+    """End the hold of a locked case."""
     return await _set(session, case, None, None)
 
 

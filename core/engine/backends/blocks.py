@@ -33,5 +33,6 @@ def floats_of(bits: NDArray[Any], scales: NDArray[np.float16]) -> NDArray[np.flo
 
 
 def unpacked(weights: Mapping[str, NDArray[Any]], name: str) -> NDArray[np.float32]:
+    """A weight of a file as floats, be it in blocks or not."""
     scales = weights.get(name + SCALES)
     return weights[name].astype(np.float32) if scales is None else floats_of(weights[name], scales)

@@ -87,6 +87,7 @@ class Opinions:
         return pooling.pooled(question, small, large)
 
     def told_by(self) -> ReadBy:
+        """Whose word the opinions are."""
         return ReadBy.BOTH if self.is_probed and not self.said else read_by(self.hateful, self.said or None)
 
     def notes_on_readers(self) -> list[str]:

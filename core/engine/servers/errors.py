@@ -207,6 +207,7 @@ class ServerFaults:
         )
 
     def unreached(self) -> ServerAway:
+        """No connection is made."""
         start = sentence("Start the server, or correct {section}.base_url.", section=self.section)
         return ServerAway(
             sentence("The language model at {address} cannot be reached.", address=self.address),

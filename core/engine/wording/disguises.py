@@ -100,6 +100,7 @@ def starred(text: str) -> list[str]:
 
 
 def hidden_by(token: str, words: Iterable[str]) -> set[str]:
+    """Which of some words a token with stars may be."""
     pattern = re.compile(token.replace("*", r"\w"))
     return {word for word in words if pattern.fullmatch(word)}
 
