@@ -14,10 +14,9 @@ import numpy as np
 
 from bench.measures.samples import read_rows
 from core.engine.readers.outputs import DRAFT_OUTPUTS, POST_OUTPUTS
-from core.engine.scoring.check import evidence_of
 from core.engine.wording.language import detect
 from core.errors import BadInput
-from core.models import Evidence, TargetGroup
+from core.models import Evidence, Source, TargetGroup
 from training.corpus import FAULT_LETTERS, GROUP_LETTERS, draft_targets, post_targets
 from training.corpus import drafts as own_drafts
 from training.corpus import posts as own_posts
@@ -184,8 +183,20 @@ def _reply(row: Mapping[str, Any], place: int, post_of: Mapping[str, Mapping[str
         str(row.get("kind") or "-"),
         str(post.get("target_group") or "-"),
         str(row.get("language") or post.get("language") or _language(str(post["post"]))),
-        tuple(evidence_of(passage, f"evidence-{at}") for at, passage in enumerate(passages, start=1)),
+        tuple(_evidence(passage, f"evidence-{at}") for at, passage in enumerate(passages, start=1)),
     )
+
+
+def _evidence(row: object, name: str) -> Evidence:
+    """A passage; ``name`` is its id where it has none."""
+    text, year = (row.get("text"), row.get("year")) if isinstance(row, Mapping) else (None, None)
+    if not isinstance(row, Mapping) or not isinstance(text, str) or not str(year or 0).isdecimal():
+        raise BadInput(
+            "A piece of evidence has no text, or a year that is no number.",
+            remedy="Give an object with text, and with publisher, title, year and url where they are known.",
+        )
+    publisher, title, url = (str(row.get(key) or "") for key in ("publisher", "title", "url"))
+    return Evidence(str(row.get("id") or name), text, text, Source(publisher, title, year and int(year), None, url))
 
 
 @lru_cache(maxsize=10_000)
