@@ -98,7 +98,6 @@ NOT_ON_CARDS = {
     "Paragraph {} is another one in the index.",
     "Make room or give the rights, or set {} to another place.",
     "Somebody decides about this case just now.",
-    "T must be above 1, but is {}",
     "Take again.",
     "The folder {} cannot be made: {}.",
     "The index is older than the library, by {} of its documents.",
