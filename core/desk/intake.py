@@ -434,7 +434,7 @@ class Intake:
         """
 
         async def work(session: Session) -> Case:
-            case = await load_expected(session, case_id, version, CaseState.FOLDED)
+            case = await load_expected(session, case_id, version, CaseState.FOLDED, by)
             who = await require_on_case(session, case.community_id, by, OnCase.REVIEW)
             await campaigns.leave(session, case)
             return await transition(

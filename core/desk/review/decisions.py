@@ -270,7 +270,7 @@ async def decider(
     case = await holds.lock(session, case_id)
     who = await require_on_case(session, case.community_id, by, action, flagged_by=case.post.flagged_by)
     try:
-        case = await store.load_expected(session, case_id, version, state or case.state)
+        case = await store.load_expected(session, case_id, version, state or case.state, by)
         await holds.require_free(session, case, who)
     except Conflict as err:
         if not may_on_case(await roles_of(session, case.community_id, who), OnCase.READ):

@@ -289,7 +289,7 @@ class UnknownSends:
         async def work(session: Session) -> Delivery:
             case = await load(session, case_id)
             who = await require_on_case(session, case.community_id, by, OnCase.APPROVE)
-            await load_expected(session, case_id, version, CaseState.NEEDS_PERSON)
+            await load_expected(session, case_id, version, CaseState.NEEDS_PERSON, by)
             newest = await store.newest(session, case_id)
             if newest is None or newest.state is not OutboxState.UNKNOWN:
                 raise errors.NotAllowed(sentence("Whether the reply was posted is known already."), remedy=LOOK_AGAIN)

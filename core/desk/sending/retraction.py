@@ -67,7 +67,7 @@ class Retractions:
         async def work(session: Session) -> str:
             case = await load(session, case_id)
             who = await require_on_case(session, case.community_id, by, OnCase.RETRACT)
-            await load_expected(session, case_id, version, CaseState.POSTED)
+            await load_expected(session, case_id, version, CaseState.POSTED, by)
             row = await store.newest(session, case_id)
             if row is None or row.state is not OutboxState.POSTED or row.remote_message is None:
                 raise NotAllowed(

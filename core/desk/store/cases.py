@@ -15,15 +15,17 @@ from sqlalchemy import and_, func, literal, or_, select, update
 from core import models
 from core.desk.database.connection import Session
 from core.desk.database.dialect import json_text
-from core.desk.rules.approval import CLOSED, CaseState, check_transition, state_words
+from core.desk.rules.approval import CLOSED, IN_PROGRESS, CaseState, check_transition, state_words
 from core.desk.rules.policy import check_wish
+from core.desk.rules.roles import Person
 from core.desk.schema import ApprovalRow, AuditRow, CaseRow, OutboxRow, OutboxState, SuggestionRow
 from core.desk.store import jobs
+from core.desk.store.accounts import selves
 from core.desk.store.audit import AuditEntry, entries, newest_actor, record_all
 from core.desk.store.people import name_of
 from core.desk.store.suggestion_documents import drop_preview
 from core.errors import BadInput, Conflict, NotAllowed
-from core.i18n.sentences import sentence
+from core.i18n.sentences import Sentence, sentence
 
 DRAFT: Final = "draft"
 """The kind of the job that a queued case waits for."""
@@ -68,8 +70,13 @@ async def load(session: Session, case_id: str) -> Case:
     return _case(row)
 
 
-async def load_expected(session: Session, case_id: str, version: int, state: CaseState) -> Case:
+async def load_expected(
+    session: Session, case_id: str, version: int, state: CaseState, by: Person | None = None
+) -> Case:
     """The case, provided that it has this version and this state.
+
+    Args:
+        by: who asks, where it is a person: of a decision of their own they are told which one it was.
 
     Raises:
         Conflict: it has another version.
@@ -77,7 +84,7 @@ async def load_expected(session: Session, case_id: str, version: int, state: Cas
     """
     case = await load(session, case_id)
     if case.version != version:
-        raise await _conflict(session, case)
+        raise await _conflict(session, case, version, by)
     if case.state is not state:
         raise NotAllowed(
             sentence(
@@ -185,10 +192,10 @@ async def transition(
     """
     case = await load(session, case_id)
     if case.version != expected_version:
-        raise await _conflict(session, case)
+        raise await _conflict(session, case, expected_version)
     moved = await _move(session, [case], to, actor, reason, note)
     if not moved:
-        raise await _conflict(session, await load(session, case_id))
+        raise await _conflict(session, await load(session, case_id), expected_version)
     return moved[0]
 
 
@@ -287,14 +294,37 @@ async def _cancel_waiting(session: Session, case_id: str, state: OutboxState, re
     )
 
 
-async def _conflict(session: Session, case: Case) -> Conflict:
+async def _conflict(session: Session, case: Case, seen: int, by: Person | None = None) -> Conflict:
+    """Says who moved a case after the version that was seen, and to which state."""
+    own = frozenset[str]() if by is None else await selves(session, by)
+    state = state_words(case.state)
+    lines = [line for line in await entries(session, case.id) if line.version > seen]
+    decided = next((line for line in reversed(lines) if line.actor.startswith("p-")), None)
+    if decided is not None and decided.actor in own and _holds(decided, case.state):
+        what = _decision(decided)
+        message = sentence("You decided this already ({what}). The case is {state} now.", what=what, state=state)
+        if decided.to_state is case.state:
+            message = sentence("You decided this already ({what}).", what=what)
+        return Conflict(message, remedy=sentence("Nothing more was done; look at the case as it is now."))
     actor = await newest_actor(session, case.id)
     name = await name_of(session, case.community_id, actor)
-    state = state_words(case.state)
     message = sentence("The case has changed since you saw it: it is {state} now.", state=state)
-    if name != actor:  # a person with a role here, whose name the community knows
+    if name != actor and actor not in own:  # a person with a role here, whose name the community knows
         message = sentence("{name} was faster: the case is {state} now.", name=name, state=state)
     return Conflict(message, remedy=LOOK_AGAIN)
+
+
+def _holds(decided: AuditEntry, now: CaseState) -> bool:
+    """Whether a decision leaves nothing to decide: to ask for drafts is none, and one may be undone by what came."""
+    is_open = now is CaseState.IN_REVIEW or now in IN_PROGRESS
+    return decided.to_state not in IN_PROGRESS and (decided.to_state is now or not is_open)
+
+
+def _decision(line: AuditEntry) -> str:
+    """What a person decided; the reason of a second approval names the first person by pseudonym."""
+    if line.to_state is CaseState.APPROVED:
+        return sentence("approved")
+    return line.reason if isinstance(line.reason, Sentence) else Sentence(line.reason)
 
 
 async def set_wish(session: Session, case_id: str, wish: models.Wish) -> None:

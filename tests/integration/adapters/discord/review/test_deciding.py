@@ -38,6 +38,18 @@ async def test_a_post_that_is_not_hateful_is_closed_in_one_tap_and_undone_in_ano
     assert "Waits for your decision." in room.card_text()
 
 
+async def test_who_presses_twice_reads_what_they_decided(room: ReviewRoom) -> None:
+    """Not that somebody with their own name was faster."""
+    await room.show()
+    asked = await room.click("moderator", "Close…")
+    await room.click("moderator", "Not hateful")
+    custom_id = select_of(asked.response.components)["custom_id"]
+    late = said_in(await room.people["moderator"].select(asked.response, ["SILENCE"], custom_id=custom_id))
+    assert "You decided this already (left without a reply: not hateful)." in late
+    assert "faster" not in late
+    assert len(room.casework.decided) == 1
+
+
 async def test_closing_for_another_reason_asks_for_a_note_even_across_a_restart(room: ReviewRoom) -> None:
     """“Something else” opens a modal, whose answer is understood by another process, too."""
     await room.show()

@@ -54,7 +54,7 @@ async def test_two_answers_at_once_decide_nothing_twice(room: TelegramRoom) -> N
     assert await room.client.hear_all() == [True, True]
     ((what, _, how),) = room.casework.decided
     assert (what, how) == ("close", (CloseReason.OTHER, "It was said in jest."))
-    assert any("moderator was faster" in one["text"] for one in room.cards)
+    assert any("You decided this already (declined: other)" in one["text"] for one in room.cards)
 
 
 async def test_another_person_cannot_answer_a_prompt(room: TelegramRoom) -> None:

@@ -164,7 +164,7 @@ async def test_what_is_refused_can_be_said_in_the_readers_language(front: Casewo
     )
     await front.close(in_review.id, in_review.version, MODERATOR, CloseReason.PREACHY)
     with pytest.raises(Conflict) as outdated:
-        await front.close(in_review.id, in_review.version, MODERATOR, CloseReason.PREACHY)
+        await front.close(in_review.id, in_review.version, OTHER_MODERATOR, CloseReason.PREACHY)
     assert "moderator_one was faster" in outdated.value.message
     assert translated(outdated.value.message, "eu") == ("moderator_one azkarragoa izan da; kasua orain: baztertuta.")
 

@@ -13,12 +13,16 @@ from core.desk.drafting.queue import DraftQueue
 from core.desk.rules.approval import CaseState
 from core.desk.rules.closures import CloseReason, RetractReason
 from core.desk.rules.desk_ports import Casework
+from core.desk.rules.roles import Person, Role
 from core.desk.sending.outbox import Outbox
+from core.desk.store import accounts, people
 from core.desk.store.cases import Case
 from core.desk.store.suggestions import DraftedBefore, drafted_before
+from core.errors import Conflict
+from core.i18n.catalogs import translated
 from core.models import FlaggedPost, Intent
 from tests.fakes.desk.decisions import OWN_TEXT, card_of, execute, propose, take
-from tests.fakes.desk.people import FLAGGER, MODERATOR, OTHER_MODERATOR
+from tests.fakes.desk.people import COMMUNITY_ID, FLAGGER, MODERATOR, OTHER_MODERATOR
 from tests.fakes.engine.suggestions import DRAFT_TEXTS, suggestion_for
 from tests.fakes.machine.clock import FakeClock
 
@@ -140,3 +144,55 @@ async def test_the_drafts_of_before_stand_when_no_others_come(
         case = await queue.give_up(taken, "The model makes no sense.")
     card = await card_of(front, case)
     assert (card.state, [draft.text for draft in card.drafts]) == (CaseState.IN_REVIEW, list(DRAFT_TEXTS))
+
+
+async def test_who_presses_late_on_a_decision_of_their_own_reads_which_it_was(
+    front: Casework, outbox: Outbox, database: Database, in_review: Case, clock: FakeClock
+) -> None:
+    """Approved, taken back, posted since, closed; also on another platform, where they have another account."""
+    seen = in_review.version
+
+    async def told(by: Person = MODERATOR) -> str:
+        with pytest.raises(Conflict) as late:
+            await front.close(in_review.id, seen, by, CloseReason.PREACHY)
+        return f"{late.value.message} {late.value.remedy}"
+
+    mine = "Nothing more was done; look at the case as it is now."
+    approved = await front.approve((await propose(front, in_review, OWN_TEXT)).id, MODERATOR)
+    assert await told() == f"You decided this already (approved). {mine}"
+    assert (await told(OTHER_MODERATOR)).startswith("moderator_one was faster: the case is approved")
+    undone = await front.undo(in_review.id, approved.card.version, MODERATOR)
+    assert await told() == f"You decided this already (approval taken back). {mine}"
+    seen = undone.version
+    await front.approve((await front.propose(in_review.id, seen, MODERATOR, text=OWN_TEXT)).id, MODERATOR)
+    clock.advance(16)
+    await outbox.send_due()
+    assert await told() == f"You decided this already (approved). The case is posted now. {mine}"
+    assert "faster" not in await told(OTHER_MODERATOR)
+    elsewhere = Person("elsewhere", "31", "one")
+    roles = [Role.MODERATOR]
+    await database.run("grant", lambda session: people.grant(session, COMMUNITY_ID, elsewhere, roles, by="test"))
+    assert "already" not in await told(elsewhere)
+    both = (MODERATOR, elsewhere)
+    await database.run("make an account", lambda session: accounts.keep(session, "one", "", both))
+    assert await told(elsewhere) == await told()
+    posted = await card_of(front, in_review)
+    await front.retract(in_review.id, posted.version, MODERATOR, RetractReason.HARM)
+    with pytest.raises(Conflict) as late:
+        await front.retract(in_review.id, posted.version, MODERATOR, RetractReason.HARM)
+    assert late.value.message == "You decided this already (taken back: it makes things worse)."
+    assert translated(late.value.message, "es") == "Ya lo habías decidido (retirada: empeora las cosas)."
+
+
+async def test_drafts_that_somebody_asked_for_are_no_decision_of_theirs(
+    front: Casework, queue: DraftQueue, in_review: Case, clock: FakeClock
+) -> None:
+    """Who presses below the drafts that were there before reads that the case has changed, and no name of their own."""
+    await front.redraft(in_review.id, in_review.version, MODERATOR)
+    for state in ("queued", "in review"):
+        with pytest.raises(Conflict, match=f"^The case has changed since you saw it: it is {state} now"):
+            await front.close(in_review.id, in_review.version, MODERATOR, CloseReason.PREACHY)
+        if state == "queued":
+            clock.advance(1)
+            taken = await take(queue)
+            await queue.store(taken, suggestion_for(taken.case.post))

@@ -275,16 +275,16 @@ async def test_shadow_mode_is_said_before_the_approval(front: Casework, in_revie
 async def test_a_proposal_ends_with_the_version_that_it_was_made_for(
     front: Casework, in_review: Case, database: Database
 ) -> None:
-    """Who clicks late is told who was faster and to look again, and nothing is approved."""
+    """Who clicks late is told what is so now and to look again, and nothing is approved."""
     old = await propose(front, in_review, OWN_TEXT)
     approved = await front.approve((await propose(front, in_review, DRAFT_TEXTS[0])).id, MODERATOR)
     for _ in range(2):
-        with pytest.raises(Conflict, match="approved now") as caught:
+        with pytest.raises(Conflict, match=r"You decided this already \(approved\)") as caught:
             await front.approve(old.id, MODERATOR)
-        assert "Look at the case as it is now" in (caught.value.remedy or "")
+        assert "look at the case as it is now" in (caught.value.remedy or "")
     undone = await front.undo(in_review.id, approved.card.version, MODERATOR)
     assert undone.state is CaseState.IN_REVIEW
-    with pytest.raises(Conflict, match="in review now"):
+    with pytest.raises(Conflict, match="approval taken back"):
         await front.approve(old.id, MODERATOR)
     assert await one_row(database, "SELECT count(*) FROM approvals") == (1,)
 
