@@ -108,6 +108,39 @@ async def test_a_case_is_decided_by_keys_alone(room: Room) -> None:
     assert room.tab.said == []
 
 
+@pytest.mark.parametrize("room", [{"width": 1280, "height": 900}, {"width": 390, "height": 800}], indirect=True)
+async def test_the_post_comes_before_what_is_decided_about_it(room: Room) -> None:
+    """For the eye and for the Tab key: gist, post, drafts, decisions; nothing lies over a text while one scrolls."""
+    page = room.tab.page
+    await room.tab.go(f"/case/{room.web.desk.case_id}")
+    wanted = [".lead", "#words a.button", "#draft-1", "button[data-key=a]", "#decide-title", "button[data-key=h]"]
+    boxes = [await page.locator(one).first.bounding_box() for one in wanted]
+    tops = [box["y"] for box in boxes if box is not None]
+    assert len(tops) == len(wanted)
+    lead, post, draft, *rest = tops
+    assert lead < post and lead < draft < rest[0] < rest[1] < rest[2]
+    is_wide = (page.viewport_size or {})["width"] > 1000
+    assert is_wide or post < draft
+    await page.focus("main")
+    reached = list[str]()
+    while (at := str(await page.evaluate(_NAME_OF_FOCUS))) or not reached:
+        reached += [at] if at else []
+        await page.keyboard.press("Tab")
+    order = [
+        reached.index(one) for one in ("Show the post", "Approve draft 1…", "Edit draft 1…", "Hold", "Not hateful")
+    ]
+    assert order == sorted(order)
+    pressed = await page.locator("main button").all_inner_texts()
+    assert set(reached[: order[0]]).isdisjoint(pressed)
+    fixed = "[...document.querySelectorAll('main *')].filter(e => /fixed|sticky/.test(getComputedStyle(e).position))"
+    assert await page.evaluate(f"{fixed}.length") == 0
+
+
+_NAME_OF_FOCUS = (
+    "(at => at && at.closest('main') && at.id !== 'main' ? at.innerText.trim() : '')(document.activeElement)"
+)
+
+
 async def test_keys_act_while_they_are_on_and_leave_what_is_typed_alone(room: Room) -> None:
     """A letter in a field is a letter; before they are switched on, and once they are off, none acts anywhere."""
     page = room.tab.page

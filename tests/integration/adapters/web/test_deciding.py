@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from selectolax.lexbor import LexborHTMLParser as Html
 
 from core.desk.rules.approval import CaseState
 from core.desk.rules.closures import CloseReason
@@ -146,6 +147,17 @@ async def test_somebody_was_faster(room: Dashboard, ane: Browser) -> None:
     assert (await room.desk.now()).state is CaseState.NO_REPLY
 
 
+async def test_who_presses_twice_reads_what_they_decided(room: Dashboard, ane: Browser) -> None:
+    """On a page that was open meanwhile; not that somebody with their own name was faster."""
+    await ane.get(f"/case/{room.desk.case_id}")
+    late = ane.page.form("Approve draft 1…")
+    await ane.press("Not hateful")
+    page = await ane.post(late.pop("action"), late)
+    assert page.status == 409
+    assert "You decided this already (left without a reply: not hateful)." in page.said("[role=alert]")
+    assert "faster" not in page.words
+
+
 async def test_of_two_who_confirm_at_once_one_wins(room: Dashboard, ane: Browser) -> None:
     """One approval, and one answer that says so."""
     jon = await room.logged_in("jon", room.desk.jon)
@@ -260,12 +272,26 @@ _NOT_BY_ONE_ACT = {
 """Cards that ``ReviewDesk.case`` does not make."""
 
 
+_POST = {"Show the post", "Cover the post"}
+
+
+def _pressed(html: str) -> set[str]:
+    """What can be pressed in a part of a page."""
+    return {" ".join(one.text().split()) for one in Html(html).css("button, a.button, summary")}
+
+
 @pytest.mark.parametrize("kind", sorted(samples().keys() - _NOT_BY_ONE_ACT))
 async def test_each_kind_of_case_has_a_page(desk_file: Path, kind: str) -> None:
-    """In every language that people are spoken to in."""
+    """In every language that people are spoken to in; what can be decided stands below the post, covered or not."""
     async with dashboard(desk_file) as room:
         await room.desk.case(samples()[kind])
         ane = await room.logged_in("ane", room.desk.ane)
+        for path in ("", "?reveal=1"):
+            page = await ane.get(f"/case/{room.desk.case_id}{path}")
+            above, _, below = page.text.partition('id="post"')
+            assert _pressed(above.partition("<main")[2]) <= {"Undo"}
+            assert below.index('id="words"') < below.index('class="column answers"')
+            assert set(page.buttons) - _pressed(above) - _pressed(below.partition('class="column answers"')[2]) <= _POST
         for language in ("en", "es", "it", "eu"):
             page = await ane.get(f"/case/{room.desk.case_id}", Accept_Language=f"{language}, en;q=0.5")
             assert page.status == 200
