@@ -146,18 +146,59 @@ async def switch(request: web.Request) -> web.Response:
     governance, said = request.app[SITE].governance, await request.post()
     act, note = str(said.get("act", "")), " ".join(str(said.get("note", "")).split())
     if act == "posting_on":
-        return await page(request, "posting.html", panel=setup.confirm_panel(manager.reader), back=_path(request))
+        meaning, panel = _meanings(manager.locale)["posting_on_confirmed"], setup.confirm_panel(manager.reader)
+        return await page(request, "posting.html", panel=panel, meaning=meaning, back=_path(request))
     if act in _PAUSES:
         turn = governance.pause if act == "pause" else governance.resume
         await turn(platform, manager.community, manager.person, note)
-        return await _done(request, gettext("Saved.", manager.locale))
+        stopped, allowed = (
+            gettext("Posting is stopped.", manager.locale),
+            gettext("Posting is allowed again.", manager.locale),
+        )
+        done = stopped if act == "pause" else allowed
+        return await _done(request, f"{done} {_meanings(manager.locale)[act]}")
     if act not in panel_choices.SWITCHES:
         raise BadInput(sentence("Antiphon did not understand the request."), remedy=sentence("Go back, and try again."))
     try:
         done = await panel_choices.switch(governance, platform, manager, act, {"note": note})
     except BadInput as err:
         return await _refused(request, platform, manager, err, None)
-    return await _done(request, done)
+    return await _done(request, f"{done} {_meanings(manager.locale).get(act, '')}".strip())
+
+
+def _meanings(locale: str) -> dict[str, str]:
+    """What each switch of posting stops, what goes on, what becomes of approved replies, and the way back."""
+    stop, allow = gettext("Stop all posting now", locale), gettext("Allow posting again", locale)
+    back, leave = gettext("Back to shadow mode", locale), gettext("Leave shadow mode…", locale)
+    return {
+        "pause": gettext(
+            "Nothing is posted here until a manager presses “{allow}”; only a reply that is being sent at this moment "
+            "may still appear. Cases, drafts and decisions go on. Replies that are approved and waiting stay approved: "
+            "they are checked again and sent once posting is allowed, if that is before their approval ends.",
+            locale,
+            allow=allow,
+        ),
+        "resume": gettext(
+            "Replies that are approved and waiting are checked again, and then sent. Approvals that ended meanwhile do "
+            "not count any more. “{stop}” stops it again.",
+            locale,
+            stop=stop,
+        ),
+        "posting_off": gettext(
+            "Nothing is posted here until a manager presses “{leave}”. Cases and drafts go on, and people approve for "
+            "practice. Replies that are approved and waiting are not posted, not even later, unless somebody approves "
+            "them again.",
+            locale,
+            leave=leave,
+        ),
+        "posting_on": gettext("Nothing changes yet: you are asked once more.", locale),
+        "posting_on_confirmed": gettext(
+            "What was approved in shadow mode is not posted. “{stop}” and “{back}” end it.",
+            locale,
+            stop=stop,
+            back=back,
+        ),
+    }
 
 
 async def _done(request: web.Request, done: str) -> web.Response:
@@ -232,6 +273,7 @@ async def _show(
         stamp=_stamp(policy) if said is None else str(said.get(_STAMP, "")),
         standing=standing,
         mode=reader.markup.ours(mode_in_words(standing, reader.locale)),
+        meanings=_meanings(reader.locale),
         why=setup.disclosure_form(reader.locale).fields[0],
         figures=watched,
         week=None if week is None else _week_view(week, reader),

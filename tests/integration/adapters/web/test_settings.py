@@ -16,6 +16,7 @@ from bot.serve.hosted_review import check_channel
 from core.desk.communities.decisions import CommunityDesk
 from core.desk.communities.governance import CommunityGovernance
 from core.desk.database.connection import Session
+from core.desk.rules.approval import CaseState
 from core.desk.rules.policy import CommunityPolicy, Judgement
 from core.desk.rules.roles import Operator, Person, Role
 from core.desk.store import communities, people
@@ -440,6 +441,42 @@ async def test_posting_is_stopped_and_disclosure_needs_a_reason(room: Dashboard,
     assert [reason for _, reason in await history(room)][-4:] == [
         "posting stopped", "posting allowed again", "disclosure off", "disclosure on"
     ]  # fmt: skip
+
+
+async def test_what_a_switch_of_posting_says_is_what_happens(room: Dashboard, mikel: Browser) -> None:
+    """Beside the button and once it is pressed: a stop lets an approved reply wait, shadow mode ends its approval."""
+    desk = room.desk
+
+    async def outcome() -> CaseState:
+        desk.clock.advance(120)
+        await desk.outbox.send_due()
+        return (await desk.now()).state
+
+    async def pressed(button: str, act: str) -> str:
+        said = (await mikel.get(_PATH)).said(f"#what-{act}")
+        assert mikel.page.dom.css_first(f"button[aria-describedby=what-{act}]") is not None
+        done = (await mikel.press(button)).said(".done")
+        assert done.endswith(said)
+        return said
+
+    await desk.approve(desk.ane)
+    said = await pressed("Stop all posting now", "pause")
+    assert "until a manager presses “Allow posting again”" in said
+    assert "Cases, drafts and decisions go on." in said
+    assert "they are checked again and sent once posting is allowed" in said
+    assert await outcome() is CaseState.APPROVED
+    assert "“Stop all posting now” stops it again." in await pressed("Allow posting again", "resume")
+    assert await outcome() is CaseState.POSTED
+    like = replace(REVIEWED.post, ref=replace(REVIEWED.post.ref, message="81", channel="81"), author="91")
+    await desk.case(replace(REVIEWED, post=like))
+    await desk.approve(desk.ane)
+    said = await pressed("Back to shadow mode", "posting_off")
+    assert "Replies that are approved and waiting are not posted, not even later" in said
+    assert await outcome() is CaseState.SHADOWED
+    page = await mikel.press("Leave shadow mode…")
+    assert "What was approved in shadow mode is not posted." in page.words
+    assert "What was approved in shadow mode is not posted." in (await mikel.press("Yes, post approved replies")).words
+    assert await outcome() is CaseState.SHADOWED
 
 
 async def test_a_review_channel_on_another_platform_is_set_where_cards_can_be_shown(desk_file: Path) -> None:
