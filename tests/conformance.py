@@ -224,6 +224,13 @@ class PlatformConformance:
         assert posted.ref == replace(ref, message=posted.ref.message)
         assert posted.posted_at.tzinfo is not None
 
+    async def test_says_whose_post_a_reply_would_be_and_who_could_read_it(self, harness: PlatformHarness) -> None:
+        """Who approves it is shown both, beside the exact text."""
+        ref = await harness.create_post("slate_roof", "They do not belong here.")
+        shown = await harness.platform.in_public(ref, "We all belong here.")
+        assert shown.account.strip()
+        assert "read it" in shown.audience
+
     @pytest.mark.parametrize("share", [0.0, 0.5, 0.999])
     async def test_the_same_key_posts_once_in_the_whole_window(self, harness: PlatformHarness, share: float) -> None:
         """``resend_seconds`` is a promise: until it is over, whoever tries again makes no second post (I2)."""

@@ -107,8 +107,11 @@ class DiscordPlatform:
             )
 
     async def in_public(self, ref: PostRef, text: str) -> InPublic:
-        """The approved text and nothing else."""
-        return InPublic(text)
+        """The approved text and nothing else, by the bot as this server calls it."""
+        guild, bot = self._client.get_guild(refs.numbers_of(ref).guild), self._client.user
+        account = "" if bot is None else f"{bot.display_name if guild is None else guild.me.display_name} ({bot})"
+        audience = sentence("Everybody who can read the channel can read it; Antiphon posts in no private one.")
+        return InPublic(text, account=account, audience=audience)
 
     async def post(self, reply: ApprovedReply) -> SentReply:
         """Post exactly ``reply.text`` under the post that it answers, with one request that carries ``reply.key``.

@@ -24,7 +24,7 @@ from mastodon.return_types import Account, Status
 
 from adapters.mastodon.connection import error_meanings, statuses
 from adapters.mastodon.connection.client import MastodonClient
-from adapters.mastodon.connection.refs import NAME, instance_of, status_id_of
+from adapters.mastodon.connection.refs import NAME, full_name_of, instance_of, status_id_of
 from adapters.mastodon.speech import exact_text
 from adapters.mastodon.speech.plain_text import plain_text, words_of
 from core.desk.rules.approval import ApprovedReply
@@ -217,14 +217,15 @@ class MastodonPlatform:
         )
         exact_text.check_length(text, public.warning, public.frame, instance)
         about = (
-            sentence("Everybody can read it; it is in no public feed (“quiet public”)."),
             sentence(
                 "It takes {count} of the {most} characters that the instance allows.",
                 count=public.frame.length(text, public.warning, instance),
                 most=instance.max_characters,
             ),
         )
-        return InPublic(public.text, public.warning, about)
+        audience = sentence("Everybody can read it; it is in no public feed (“quiet public”).")
+        account = f"@{full_name_of(self._client.account, self._client.home)}"
+        return InPublic(public.text, public.warning, about, account, audience)
 
     async def post(self, reply: ApprovedReply) -> SentReply:
         """Post ``reply.text`` under the post that it answers, with one request that carries ``reply.key``.

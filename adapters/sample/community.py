@@ -18,6 +18,7 @@ from core.errors import BadInput, PlatformBusy, PlatformUnavailable, TextRefused
 from core.i18n.sentences import sentence
 from core.models import FlaggedPost, PostRef, SentReply, ThreadMessage
 
+_ACCOUNT: Final = "antiphon"
 _CHANNEL: Final = "town-square"
 _THREAD_LENGTH: Final = 6
 _KEYS_KEPT: Final = timedelta(seconds=600)
@@ -145,7 +146,8 @@ class SampleCommunity:
 
     async def in_public(self, ref: PostRef, text: str) -> InPublic:
         """The approved text and nothing else."""
-        return InPublic(text)
+        audience = sentence("Nobody but the people at this dashboard can read it: the community is invented.")
+        return InPublic(text, account=_ACCOUNT, audience=audience)
 
     async def post(self, reply: ApprovedReply) -> SentReply:
         """Post exactly ``reply.text``; a key of the last ten minutes gives the reply that it made.
@@ -162,7 +164,7 @@ class SampleCommunity:
             return earlier
         if self._find(reply.in_reply_to) is None:
             raise PlatformUnavailable("The post that the reply answers is gone.", remedy="Close the case.")
-        message = self.add("antiphon", reply.text, reply.in_reply_to.message)
+        message = self.add(_ACCOUNT, reply.text, reply.in_reply_to.message)
         self._sent[reply.key] = SentReply(self.ref(message.id), self._clock())
         return self._sent[reply.key]
 

@@ -77,8 +77,9 @@ class TelegramPlatform:
         _check_mute(text)
 
     async def in_public(self, ref: PostRef, text: str) -> InPublic:
-        """The approved text and nothing else."""
-        return InPublic(text)
+        """The approved text and nothing else, by the bot."""
+        audience = sentence("Everybody in the group can read it, and everybody on Telegram where the group is public.")
+        return InPublic(text, account=f"@{self._client.bot.username}", audience=audience)
 
     async def post(self, reply: ApprovedReply) -> SentReply:
         """Post exactly ``reply.text`` under the post that it answers, with one request.

@@ -6,14 +6,15 @@ person and the case of each request.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
 from aiohttp import web
 
 from adapters.common.cards.controls import OWN_TEXT, Act, Control, Target
+from adapters.common.cards.states import reply_in_words, step_in_words
 from adapters.common.decisions.flows import PRESSED, SUBMITTED
 from adapters.common.decisions.press import NOTE, TEXT, Dialog, Options, Screen
 from adapters.common.words.labels import group_in_words, severity_in_words
@@ -25,7 +26,7 @@ from adapters.web.site import SECRET, SITE, is_fragment, locale_of, page, reader
 from adapters.web.speech import PageReader, beyond_state, marked_characters
 from adapters.web.views import case_view, source_view, word_diff
 from core.desk.rules.approval import CaseState, state_words
-from core.desk.rules.case_cards import Card, ProposedReply, RecentDecision, short_number
+from core.desk.rules.case_cards import Card, ProposedReply, RecentDecision, ReplyNow, short_number
 from core.desk.rules.closures import CloseReason, RetractReason
 from core.desk.rules.dashboard_ports import NOTHING_HIDDEN, HiddenCategories, Move, Preferences, QueuedCase
 from core.desk.rules.desk_ports import Casework
@@ -33,7 +34,7 @@ from core.desk.rules.roles import Person
 from core.errors import AntiphonError, BadInput, Conflict
 from core.i18n.catalogs import gettext, language_of, translated
 from core.i18n.sentences import sentence
-from core.models import Intent, TargetGroup
+from core.models import Intent, PostRef, TargetGroup
 
 _ROOM: Final = 1_000_000
 """A page scrolls: nothing has to be left out."""
@@ -120,6 +121,7 @@ class PagePress:
 _MOST_TEXT: Final = 20_000
 _THREATS: Final = "threats"
 _MOST_LATELY: Final = 40
+_COUNTED_SECONDS: Final = 60
 _WAITS: Final = frozenset({CaseState.IN_REVIEW, CaseState.NEEDS_PERSON, CaseState.UNKNOWN, CaseState.FAILED})
 
 
@@ -133,6 +135,7 @@ class QueueRow:
     case_id: str
     number: str
     state: str
+    seconds_left: int
     is_unsent: bool
     waits: bool
     gist: str
@@ -199,8 +202,11 @@ async def paste(request: web.Request) -> web.Response:
     raise see_other(f"/case/{await site.paste(text, visitor_of(request).people[0])}")
 
 
-def _turn(state: CaseState, locale: str) -> str:
-    """Whose turn it is with an open case."""
+def _turn(case: QueuedCase, reader: PageReader) -> str:
+    """Whose turn it is with an open case, or what its approved reply waits for."""
+    locale, reply = reader.locale, _due(case.reply, reader)
+    if reply is not None:
+        return f"{gettext('approved', locale)}, {reply_in_words(reply, reader)}"
     words = {
         CaseState.CAPTURED: gettext("waits for drafts", locale),
         CaseState.QUEUED: gettext("waits for drafts", locale),
@@ -208,9 +214,23 @@ def _turn(state: CaseState, locale: str) -> str:
         CaseState.NEEDS_PERSON: gettext("needs a person to look", locale),
         CaseState.UNKNOWN: gettext("nobody knows yet whether it was posted", locale),
         CaseState.FAILED: gettext("not sent: needs a person", locale),
-        CaseState.APPROVED: gettext("approved and not sent yet", locale),
     }
-    return words.get(state) or translated(state_words(state), locale)
+    return words.get(case.state) or step_in_words(case.state, locale)
+
+
+def _due(reply: ReplyNow | None, reader: PageReader) -> ReplyNow | None:
+    """The reply as of now: of one that is overdue nobody knows when it is sent."""
+    if reply is None or reply.send_at is None or reply.send_at > reader.markup.now():
+        return reply
+    return replace(reply, send_at=None)
+
+
+def _seconds_left(reply: ReplyNow | None, reader: PageReader) -> int:
+    """How many seconds the words say that a reply can still be taken back, 0 where they say minutes, or nothing."""
+    if reply is None or reply.send_at is None:
+        return 0
+    left = int((reply.send_at - reader.markup.now()).total_seconds())
+    return left if 0 < left < _COUNTED_SECONDS else 0
 
 
 def _row(case: QueuedCase, reader: PageReader) -> QueueRow:
@@ -218,7 +238,8 @@ def _row(case: QueuedCase, reader: PageReader) -> QueueRow:
     return QueueRow(
         case_id=case.case_id,
         number=short_number(case.case_id),
-        state=_turn(case.state, locale),
+        state=_turn(case, reader),
+        seconds_left=_seconds_left(case.reply, reader),
         is_unsent=case.state is CaseState.FAILED,
         waits=case.state in _WAITS,
         gist=reader.told(case.gist, 300) if case.gist else "",
@@ -289,11 +310,26 @@ async def show_case(
     )
 
 
+_OF_REPLIES: Final = frozenset(
+    {
+        CaseState.APPROVED,
+        CaseState.POSTED,
+        CaseState.UNKNOWN,
+        CaseState.FAILED,
+        CaseState.SHADOWED,
+        CaseState.RETRACTED,
+    }
+)
+"""The states that say of a reply how far it is; the history of a case names them."""
+
+
 def _move(move: Move, reader: PageReader) -> dict[str, str]:
+    state = move.state if move.state in _OF_REPLIES else None
+    plain = "" if state is None else translated(state_words(state), reader.locale)
     return {
-        "state": "" if move.state is None else translated(state_words(move.state), reader.locale),
+        "state": "" if state is None else step_in_words(state, reader.locale),
         "by": reader.markup.inert(move.by, 60) or gettext("Antiphon", reader.locale),
-        "reason": reader.told(move.reason, 500),
+        "reason": beyond_state(reader.told(move.reason, 500), plain),
         "note": reader.markup.inert(move.note, 1000),
         "at": reader.markup.date(move.at),
         "ago": reader.markup.from_now(move.at),
@@ -508,7 +544,8 @@ async def _confirm_page(request: web.Request, press: PagePress, card: Card) -> w
     proposal, reader = press.proposal, press.reader
     if proposal is None or press.confirm is None:
         raise BadInput(sentence("There is nothing to approve."), remedy=sentence("Go back to the case."))
-    public = proposal.shown
+    public, ref = proposal.shown, card.post.ref
+    await request.app[SITE].names.learn([(ref.platform, ref.community, ""), (ref.platform, ref.community, ref.channel)])
     draft = next((one.text for one in card.drafts if str(one.rank) == press.target.extra), "")
     changed = press.target.act is Act.EDIT and draft and draft != proposal.reply
     return await page(
@@ -520,6 +557,11 @@ async def _confirm_page(request: web.Request, press: PagePress, card: Card) -> w
         public=public,
         pieces=marked_characters(public.text),
         hidden=hidden_in(public.text),
+        platform=ref.platform.capitalize(),
+        account=reader.markup.named(public.account),
+        place=" · ".join(dict.fromkeys(_place_names(ref, reader))),
+        post_url=reader.markup.post_url(ref),
+        audience=reader.told(public.audience),
         about=[reader.told(line) for line in public.about],
         confirm=press.confirm,
         diff=word_diff(draft, proposal.reply) if changed else (),
@@ -531,14 +573,23 @@ async def _confirm_page(request: web.Request, press: PagePress, card: Card) -> w
     )
 
 
+def _place_names(ref: PostRef, reader: PageReader) -> Iterator[str]:
+    """Where a reply stands: its community, and its channel, each by its id where its name is not known."""
+    names = reader.markup.name_of
+    yield reader.markup.named(names(ref.platform, ref.community) or ref.community)
+    yield reader.markup.named(names(ref.platform, ref.community, ref.channel) or ref.channel)
+
+
 # What was decided
 
 
 async def decisions_page(request: web.Request) -> web.Response:
     """The page of them."""
-    reader = reader_of(request)
-    hides, found = visitor_of(request).wants.hides, await recent_decisions(request)
-    return await page(request, "decided.html", rows=[_lately(one, hides, reader) for one in found])
+    reader, visitor = reader_of(request), visitor_of(request)
+    changes = await request.app[SITE].overview.changes(visitor.people, None)
+    found = await recent_decisions(request)
+    rows = [_lately(one, visitor.wants.hides, reader) for one in found]
+    return await page(request, "decided.html", rows=rows, number=changes.number)
 
 
 async def recent_decisions(request: web.Request) -> list[RecentDecision]:
@@ -552,8 +603,12 @@ async def recent_decisions(request: web.Request) -> list[RecentDecision]:
     return sorted(found, key=lambda one: one.at, reverse=True)[:_MOST_LATELY]
 
 
+_KINDS: Final = {CaseState.POSTED: "good", CaseState.FAILED: "bad", CaseState.UNKNOWN: "bad"}
+"""How what became of a reply looks; its words say it."""
+
+
 def _lately(one: RecentDecision, hides: HiddenCategories, reader: PageReader) -> dict[str, Any]:
-    state = translated(state_words(one.state), reader.locale)
+    state, reply = translated(state_words(one.state), reader.locale), _due(one.reply, reader)
     return {
         "case_id": one.case_id,
         "number": short_number(one.case_id),
@@ -561,7 +616,11 @@ def _lately(one: RecentDecision, hides: HiddenCategories, reader: PageReader) ->
         "gist": reader.told(one.gist, 300) if one.gist else "",
         "is_hidden": hides.has(one.group, one.severity),
         "state": state,
-        "now": "" if one.now is one.state else translated(state_words(one.now), reader.locale),
+        "now": "" if one.now in (one.state, reply and reply.state) else step_in_words(one.now, reader.locale),
+        "reply": "" if reply is None else reply_in_words(reply, reader),
+        "reply_kind": "" if reply is None else _KINDS.get(reply.state, ""),
+        "reply_url": "" if reply is None or reply.place is None else reader.markup.post_url(reply.place),
+        "seconds_left": _seconds_left(reply, reader),
         "reason": beyond_state(reader.told(one.reason, 300), state),
         "by": reader.markup.inert(one.by, 60),
         "at": reader.markup.date(one.at),

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
+from adapters.common.cards.states import step_in_words
 from adapters.web.door import headers_of
 from adapters.web.places import ChosenCommunities, chosen_place
 from adapters.web.site import SECRET, SITE, locale_of, page, reader_of, see_other, visitor_of
@@ -83,7 +84,7 @@ def _line(line: LogLine, reader: PageReader) -> dict[str, str]:
     return {
         "case_id": line.case_id,
         "number": _number(line.case_id),
-        "state": state,
+        "state": "" if line.state is None else step_in_words(line.state, reader.locale),
         "by": _who(line, reader),
         "reason": beyond_state(reader.told(line.reason, 500), state),
         "note": reader.markup.inert(line.note, 1000),

@@ -10,8 +10,8 @@ from babel.dates import format_timedelta
 
 from adapters.common.cards.controls import REPLIED, is_to_copy, label_of, needed_controls
 from adapters.common.words.markup import Reader
-from core.desk.rules.approval import CLOSED, CaseState
-from core.desk.rules.case_cards import Card, DraftProgress, short_number
+from core.desk.rules.approval import CLOSED, CaseState, state_words
+from core.desk.rules.case_cards import Card, DraftProgress, ReplyNow, short_number
 from core.i18n.catalogs import gettext, language_of, translated
 from core.models import PostRef
 
@@ -80,6 +80,34 @@ def _states(locale: str) -> dict[CaseState, str]:
         CaseState.SHADOWED: gettext("Approved in shadow mode: nothing was posted.", locale),
         CaseState.RETRACTED: gettext("The reply was taken back.", locale),
     }
+
+
+def step_in_words(state: CaseState, locale: str) -> str:
+    """A state in a list, where "approved" alone could be taken for "posted"."""
+    if state is CaseState.APPROVED:
+        return gettext("approved, not sent yet", locale)
+    return translated(state_words(state), locale)
+
+
+def reply_in_words(reply: ReplyNow, reader: Reader) -> str:
+    """What became of an approved reply, to stand behind the word that it was approved."""
+    locale = reader.locale
+    if reply.is_shadow:
+        return gettext("in shadow mode nothing is sent; it can still be taken back", locale)
+    if reply.send_at is not None:
+        when = reader.markup.from_now(reply.send_at)
+        return gettext("not sent yet: it is sent {when}, until then it can be taken back", locale, when=when)
+    words = {
+        CaseState.APPROVED: gettext("not sent yet: it waits, and can still be taken back", locale),
+        CaseState.SENDING: gettext("being sent", locale),
+        CaseState.POSTED: gettext("posted", locale),
+        CaseState.UNKNOWN: gettext("nobody knows yet whether it was posted", locale),
+        CaseState.FAILED: gettext("could not be sent", locale),
+        CaseState.WITHDRAWN: gettext("withdrawn before it was sent", locale),
+        CaseState.SHADOWED: gettext("not posted: shadow mode", locale),
+        CaseState.RETRACTED: gettext("posted, then taken back", locale),
+    }
+    return words[reply.state]
 
 
 def standing(card: Card, reader: Reader) -> list[tuple[str, ...]]:

@@ -55,7 +55,7 @@ def _intro(proposal: ProposedReply, public: InPublic, reader: Reader, *, is_bloc
                 "{platform} cannot show this text as it is. It is in the file; read it there.", locale, platform=where
             )
         )
-    about = [reader.told(line, _SENTENCE) for line in public.about]
+    about = [reader.told(line, _SENTENCE) for line in (public.audience, *public.about) if line]
     if public.content_warning:
         behind = gettext("It stands behind the content warning “{warning}”.", locale, warning=public.content_warning)
         about.insert(0, behind)

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from adapters.common.cards.states import reply_in_words, step_in_words
 from adapters.common.manage.panels import Panel, PanelButton
 from adapters.common.words.excerpts import Segment, fit
 from adapters.common.words.labels import counted_draft_in_words, duration_in_words, listed_group_in_words
 from adapters.common.words.markup import Reader
 from core.desk.rules import case_cards
-from core.desk.rules.approval import CaseState, state_words
+from core.desk.rules.approval import CaseState
 from core.desk.rules.closures import CloseReason, why_closed
 from core.desk.rules.desk_ports import Governance
 from core.desk.rules.roles import Person
@@ -230,9 +231,13 @@ def _decision(decision: case_cards.RecentDecision, reader: Reader) -> tuple[str,
     locale, markup = reader.locale, reader.markup
     case = gettext("case {case}", locale, case=case_cards.short_number(decision.case_id))
     when, name = markup.from_now(decision.at), markup.inert(decision.by, _NAME)
-    what = reader.told(decision.reason, _REASON)
-    linked = markup.link(case, markup.post_url(decision.post))
-    return f"{when}, {name}, {linked}: {what}", f"{when}, {name}, {case}: {what}"
+    what, linked = reader.told(decision.reason, _REASON), markup.link(case, markup.post_url(decision.post))
+    if decision.reply is None:
+        return f"{when}, {name}, {linked}: {what}", f"{when}, {name}, {case}: {what}"
+    became = reply_in_words(decision.reply, reader)
+    url = "" if decision.reply.place is None else markup.post_url(decision.reply.place)
+    there = markup.link(became, url) if url else became
+    return f"{when}, {name}, {linked}: {what} ({there})", f"{when}, {name}, {case}: {what} ({became})"
 
 
 async def exported(governance: Governance, platform: str, community: str, by: Person, suffix: str) -> tuple[int, bytes]:
@@ -272,7 +277,7 @@ def _line(case: case_cards.OpenCase, reader: Reader) -> str:
     locale, markup = reader.locale, reader.markup
     parts = [
         markup.ours(f"**{case_cards.short_number(case.case_id)}**"),
-        translated(state_words(case.state), locale),
+        step_in_words(case.state, locale),
         markup.from_now(case.opened_at),
     ]
     if case.holder is not None:

@@ -58,7 +58,7 @@
     stream.addEventListener("waiting", (event) => { waiting.textContent = JSON.parse(event.data); });
     stream.addEventListener("change", (event) => {
       const part = live(), cases = JSON.parse(event.data).cases;
-      if (part && (part.dataset.live === "queue" || cases.includes(part.dataset.caseId))) refresh();
+      if (part && (part.dataset.live === "list" || cases.includes(part.dataset.caseId))) refresh();
     });
     stream.addEventListener("over", () => { stream.close(); location.assign("/login"); });
   }
@@ -67,6 +67,17 @@
   window.addEventListener("pageshow", (event) => { if (event.persisted) { listen(); refresh(); } });
   window.addEventListener("pagehide", () => stream?.close());
   setInterval(() => { if (!document.hidden && live()?.dataset.number) refresh(); }, 30000);
+
+  // How long a reply can still be taken back, as the server says it, second by second.
+  const seconds = new Intl.RelativeTimeFormat(document.documentElement.lang, { numeric: "always" });
+  if (!quiet) setInterval(() => {
+    for (const one of document.querySelectorAll("[data-left]")) {
+      const left = Number(one.dataset.left);
+      if (left < 1) continue;
+      one.textContent = one.textContent.replace(seconds.format(left, "second"), seconds.format(left - 1, "second"));
+      one.dataset.left = String(left - 1);
+    }
+  }, 1000);
 
   // Keys.
   const help = document.getElementById("help");

@@ -315,6 +315,7 @@ def _reply_to_show(basis: _Basis, reader: EditReader | None) -> ProposedReply:
         quote=proposal.quote,
         waits_because="" if basis.waits is None else basis.waits.reason,
         waits_until=None if basis.waits is None else basis.waits.until,
+        disclosure=basis.rendered.footer.strip(),
     )
 
 

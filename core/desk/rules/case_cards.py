@@ -229,12 +229,16 @@ class InPublic:
     Attributes:
         text: what would be posted, with what the platform's part puts around the approved text.
         content_warning: what it would stand behind; "" for nothing.
-        about: sentences about how it would stand there, such as who can read it.
+        about: sentences about how it would stand there.
+        account: whose post it would be, as the platform names the account; "" where that is not known.
+        audience: a sentence that says who can read it; "" where that is not known.
     """
 
     text: str
     content_warning: str = ""
     about: tuple[str, ...] = ()
+    account: str = ""
+    audience: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +258,7 @@ class ProposedReply:
         waits_because: why the reply would not be sent as soon as it can no longer be taken back; "" where it would.
         waits_until: when it would be sent, where that is known.
         public: all that everybody would see of it; ``None`` for the text alone.
+        disclosure: the line of the text that discloses Antiphon; "" where the community leaves it out.
     """
 
     id: str
@@ -270,6 +275,7 @@ class ProposedReply:
     waits_because: str = ""
     waits_until: datetime | None = None
     public: InPublic | None = None
+    disclosure: str = ""
 
     @property
     def shown(self) -> InPublic:
@@ -288,10 +294,25 @@ class RefusedReply:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplyNow:
+    """What became of an approved reply, named as the state of a case: WITHDRAWN is one that was never sent.
+
+    ``send_at`` is when one that waits is sent, ``None`` where nobody knows; until then it can be taken back. ``place``
+    is where a posted one is, ``None`` where that is not known. With ``is_shadow`` one that waits is not sent at all.
+    """
+
+    state: CaseState
+    send_at: datetime | None = None
+    place: PostRef | None = None
+    is_shadow: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class RecentDecision:
     """One decision: what became of which case, why, by whom (a name that the community knows), and when.
 
-    ``now`` is the state of the case since. ``gist`` is a sentence of the project's cards that says what the post said,
+    ``now`` is the state of the case since, and ``reply`` that of the reply which was approved, ``None`` where the
+    decision was no approval. ``gist`` is a sentence of the project's cards that says what the post said,
     "" where there is none; ``group`` and ``severity`` are ``None`` where they are not known.
     """
 
@@ -305,6 +326,7 @@ class RecentDecision:
     gist: str = ""
     group: TargetGroup | None = None
     severity: int | None = None
+    reply: ReplyNow | None = None
 
 
 @dataclass(frozen=True, slots=True)

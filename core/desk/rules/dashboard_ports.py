@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any, Final, Protocol
 
 from core.desk.rules.approval import CaseState
-from core.desk.rules.case_cards import Holder
+from core.desk.rules.case_cards import Holder, ReplyNow
 from core.desk.rules.numbers import Numbers
 from core.desk.rules.origins import ReviewOfPrepared
 from core.desk.rules.own_cards import WrittenCard
@@ -239,7 +239,7 @@ class QueuedCase:
     """A case that is not closed, in one row.
 
     ``gist`` is "" where it is not a sentence of the project's cards. ``waits_until`` is when the schedule closes the
-    case if nobody does anything; ``None`` where it does not.
+    case if nobody does anything; ``None`` where it does not. ``reply`` is the approved one that waits, if one does.
     """
 
     case_id: str
@@ -252,6 +252,7 @@ class QueuedCase:
     gist: str
     drafts: int
     waits_until: datetime | None = None
+    reply: ReplyNow | None = None
 
 
 @dataclass(frozen=True, slots=True)

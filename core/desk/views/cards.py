@@ -32,6 +32,7 @@ from core.desk.store.proposals import proposal_with
 from core.desk.store.suggestion_documents import Preview, preview_of
 from core.desk.store.suggestions import StoredSuggestion, claims_of
 from core.desk.views.progress import progress
+from core.desk.views.replies import reply_now
 from core.desk.views.review_cards import card_language
 from core.errors import StoreUnavailable
 from core.models import PostRef, Priority, Reading
@@ -301,8 +302,7 @@ async def _send(session: Session, case: Case, *, is_paused: bool) -> tuple[datet
     row = await outbox.newest(session, case.id)
     if row is None:
         return None, "", None
+    now = reply_now(row, case.post.ref, is_paused=is_paused)
     if case.state is CaseState.APPROVED:
-        # Nobody knows when a pause or an outage ends; the moment of the next attempt would only count down to another.
-        is_known = not is_paused and not (row.error and row.attempts)
-        return row.not_before if is_known else None, "" if is_paused else row.error or "", None
-    return None, "", None if row.remote_message is None else replace(case.post.ref, message=row.remote_message)
+        return now.send_at, "" if is_paused else row.error or "", None
+    return None, "", now.place

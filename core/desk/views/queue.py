@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, case, func, not_, or_, select
 
 from core.desk.database.connection import Session
 from core.desk.rules.approval import CLOSED, CaseState
-from core.desk.rules.case_cards import Holder
+from core.desk.rules.case_cards import Holder, ReplyNow
 from core.desk.rules.dashboard_ports import (
     CALLS_FOR_VIOLENCE,
     NOTHING_HIDDEN,
@@ -36,13 +36,15 @@ from core.desk.schema import (
     PreviewRow,
     SuggestionRow,
 )
+from core.desk.store import outbox
 from core.desk.store.cases import DRAFT, Case
 from core.desk.store.people import known_pseudonym, name_of
 from core.desk.store.suggestion_documents import preview_of
 from core.desk.store.suggestions import latest_suggestion
+from core.desk.views.replies import replies_in
 from core.engine.wording.slurs import slurs_in
 from core.errors import StoreUnavailable
-from core.models import Reading
+from core.models import PostRef, Reading
 
 PAGE: Final = 20
 _UNLISTED: Final = CLOSED | {CaseState.FOLDED}
@@ -177,7 +179,16 @@ async def _row(session: Session, row: CaseRow, keeping: RetentionPeriods) -> Que
         gist=gist_of(reading),
         drafts=drafts,
         waits_until=await waits_until(session, row, keeping),
+        reply=await _reply(session, row) if row.state is CaseState.APPROVED else None,
     )
+
+
+async def _reply(session: Session, row: CaseRow) -> ReplyNow | None:
+    sent = await outbox.newest(session, row.id)
+    if sent is None:
+        return None
+    ref = PostRef(row.platform, row.community, row.channel, row.message)
+    return (await replies_in(session, row.community_id))(sent, ref)
 
 
 async def waits_until(session: Session, case: CaseRow | Case, keeping: RetentionPeriods) -> datetime | None:

@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, func, or_, select
 
 from core.desk.database.connection import Session
 from core.desk.rules.approval import CaseState
-from core.desk.rules.case_cards import RecentDecision
+from core.desk.rules.case_cards import RecentDecision, ReplyNow
 from core.desk.rules.dashboard_ports import CommunityRef, LogLine, LogLines, LogPage, OwnPost, OwnRole, PersonalData
-from core.desk.schema import AuditRow, CaseRow, CommunityRow, FirstApprovalRow, MembershipRow, NoteRow
+from core.desk.schema import (
+    ApprovalRow,
+    AuditRow,
+    CaseRow,
+    CommunityRow,
+    FirstApprovalRow,
+    MembershipRow,
+    NoteRow,
+    OutboxRow,
+)
 from core.desk.store.communities import EVERYWHERE
 from core.desk.store.people import known_name, name_of, names_of
 from core.desk.views.queue import gist_of, said_of
+from core.desk.views.replies import replies_in
 from core.i18n.sentences import Sentence, sentence
 from core.models import PostRef, Reading
 
@@ -126,13 +137,24 @@ async def lately(session: Session, community_id: str) -> tuple[RecentDecision, .
         .limit(MOST)
     )
     decisions: list[RecentDecision] = []
-    for line, case in (await session.execute(query)).all():
+    rows = (await session.execute(query)).all()
+    replies = await _replies(session, community_id, {case.id: case for _, case in rows})
+    for line, case in rows:
         name, why = (
             await name_of(session, community_id, line.actor),
             await with_names(session, community_id, line.reason),
         )
         decisions.append(
-            RecentDecision(case.id, _ref(case), line.to_state or case.state, case.state, why, name, line.at)
+            RecentDecision(
+                case_id=case.id,
+                post=_ref(case),
+                state=line.to_state or case.state,
+                now=case.state,
+                reason=why,
+                by=name,
+                at=line.at,
+                reply=replies.get((case.id, line.at)) if line.to_state is CaseState.APPROVED else None,
+            )
         )
     firsts = (
         select(FirstApprovalRow, CaseRow)
@@ -147,6 +169,22 @@ async def lately(session: Session, community_id: str) -> tuple[RecentDecision, .
     newest = sorted(decisions, key=lambda decision: decision.at, reverse=True)[:MOST]
     readings = {case_id: (await said_of(session, case_id))[0] for case_id in {one.case_id for one in newest}}
     return tuple(_with_reading(one, readings[one.case_id]) for one in newest)
+
+
+async def _replies(
+    session: Session, community_id: str, cases: Mapping[str, CaseRow]
+) -> dict[tuple[str, datetime], ReplyNow]:
+    """What became of the replies to some cases of a community, by the case and the moment of the approval."""
+    became = await replies_in(session, community_id)
+    query = (
+        select(ApprovalRow, OutboxRow)
+        .join(OutboxRow, OutboxRow.approval_id == ApprovalRow.id)
+        .where(ApprovalRow.case_id.in_(sorted(cases)))
+    )
+    return {
+        (approval.case_id, approval.approved_at): became(row, _ref(cases[approval.case_id]))
+        for approval, row in await session.execute(query)
+    }
 
 
 def _with_reading(decision: RecentDecision, reading: Reading | None) -> RecentDecision:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -213,6 +214,26 @@ async def test_two_moderators_and_a_page_that_slept(room: Room) -> None:
     await case.page.wait_for_selector("h1:has-text('Closed')")
     assert await case.page.locator("text=Approve draft 1").count() == 0
     await me.page.wait_for_selector("#waiting:has-text('Nothing needs you now.')")
+
+
+@on_a_phone
+async def test_a_list_counts_the_seconds_of_an_undo_and_then_says_that_the_reply_is_posted(room: Room) -> None:
+    """By itself, without being loaded again."""
+    desk, page = room.web.desk, room.tab.page
+    desk.clock.now = datetime.now(UTC) + timedelta(seconds=40)  # the page is there before the seconds are over
+    await log_in(page, room.web.origin, "ane")
+    await desk.approve(desk.ane)
+    await room.tab.go("/decided")
+    counted = page.locator("[data-left]")
+    before = await counted.inner_text()
+    assert "not sent yet: it is sent in" in before
+    await page.wait_for_function("was => document.querySelector('[data-left]').innerText !== was", arg=before)
+    assert "not sent yet: it is sent in" in await counted.inner_text()
+    desk.clock.advance(16)
+    await desk.outbox.send_due()
+    await page.wait_for_selector(".chip.good:has-text('posted')")
+    assert "not sent yet" not in await room.tab.words()
+    assert room.tab.said == []
 
 
 @on_a_phone

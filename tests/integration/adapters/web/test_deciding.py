@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,13 +11,18 @@ from pathlib import Path
 import pytest
 from selectolax.lexbor import LexborHTMLParser as Html
 
+from adapters.web.names import Names
+from core.desk.review.proposals import ReplyChecks
 from core.desk.rules.approval import CaseState
 from core.desk.rules.closures import CloseReason
+from core.desk.rules.roles import Role
+from core.desk.sending.checks import SendLimits
 from core.errors import StoreUnavailable
+from core.models import PostRef
 from tests.fakes.desk.decisions import take
 from tests.fakes.desk.review_desk import suggestion_like
-from tests.fakes.ports.cards import DRAFTS, REVIEWED, samples
-from tests.fakes.web.browsing import Browser, Dashboard, dashboard
+from tests.fakes.ports.cards import DRAFTS, POST, REVIEWED, samples
+from tests.fakes.web.browsing import Browser, Dashboard, Page, dashboard
 
 
 async def test_the_queue_leads_to_a_case(room: Dashboard, ane: Browser) -> None:
@@ -47,6 +53,60 @@ async def test_a_draft_is_approved_in_two_acts(room: Dashboard, ane: Browser) ->
     assert "You approved this reply" in page.words
     await ane.press("Undo")
     assert (await room.desk.now()).state is CaseState.IN_REVIEW
+
+
+def _facts(page: Page) -> dict[str, str]:
+    """What the last page before an approval says of where a reply would be posted."""
+    names, values = page.dom.css(".facts dt"), page.dom.css(".facts dd")
+    return {name.text(): " ".join(one.text().split()) for name, one in zip(names, values, strict=True)}
+
+
+async def test_the_last_page_says_where_a_reply_is_posted_by_whom_and_for_whom(desk_file: Path) -> None:
+    """Platform, account, place with the post, readers, and the line that is added; names where they are known."""
+    names = {"": "Mill Town", POST.ref.channel: "#square"}
+
+    async def ask(_platform: str, _community: str, channel: str) -> str:
+        return names[channel]
+
+    def address_of(ref: PostRef) -> str:
+        return f"https://chat.example/{ref.message}"
+
+    async with dashboard(desk_file, names=Names(ask), address_of=address_of) as room:
+        await room.desk.case(REVIEWED)
+        ane = await room.logged_in("ane", room.desk.ane)
+        await ane.get(f"/case/{room.desk.case_id}")
+        page = await ane.press("Approve draft 1…")
+        line = "Drafted with Antiphon, checked and approved by a moderator."
+        assert _facts(page) == {
+            "Platform": "Discord",
+            "Account": "antiphon",
+            "Place": "Mill Town · #square, as a reply to the post of this case: Go to the post",
+            "Readers": "Nobody but the people at this dashboard can read it: the community is invented.",
+            "Added by Antiphon": f"“{line}”",
+        }
+        assert page.said("pre.exact").endswith(line)
+        link = page.dom.css_first(".facts a")
+        assert link is not None
+        assert link.attributes["href"] == f"https://chat.example/{POST.ref.message}"
+        ends = 'class="final"'
+        assert page.text.index("</pre>") < page.text.index('class="facts"') < page.text.index(ends)
+
+
+async def test_what_this_process_cannot_know_of_a_reply_it_says(desk_file: Path) -> None:
+    """Where another process is connected to the platform, and where the community discloses by other means."""
+    async with dashboard(desk_file) as room:
+        await room.desk.case(REVIEWED)
+        room.desk.desk.proposals.checks = ReplyChecks({}, SendLimits())
+        room.desk.roles[room.desk.jon.user] = Role.MANAGER
+        where = room.desk.chat.name, REVIEWED.community
+        await room.governance.set_disclosure(*where, False, room.desk.jon, "it stands in the profile")
+        ane = await room.logged_in("ane", room.desk.ane)
+        await ane.get(f"/case/{room.desk.case_id}")
+        facts = _facts(await ane.press("Approve draft 1…"))
+        assert facts["Account"].startswith("Antiphon's account on Discord; this process is not connected")
+        assert facts["Place"].startswith(f"{POST.ref.community} · {POST.ref.channel}, as a reply")
+        assert "Not known here" in facts["Readers"]
+        assert facts["Added by Antiphon"] == "Nothing: this community leaves out the line that says who drafted."
 
 
 async def test_the_post_is_nowhere_before_it_is_revealed(room: Dashboard, ane: Browser) -> None:
@@ -335,9 +395,59 @@ async def test_the_queue_tells_what_waits_from_what_is_under_way(room: Dashboard
     assert (await ane.get("/")).said("#queue h2") == "Waits for a decision"
     await room.desk.approve(room.desk.ane)
     assert (await ane.get("/")).said("#queue h2") == "Under way, nothing to do now"
-    assert "now: " not in (await ane.get("/decided")).words
     await room.desk.casework.undo(room.desk.case_id, (await room.desk.now()).version, room.desk.ane)
-    assert "approved now: in review" in (await ane.get("/decided")).words
+    assert "approved withdrawn before it was sent now: in review" in (await ane.get("/decided")).words
+
+
+async def test_lists_say_that_an_approved_reply_waits_and_how_long_it_can_be_taken_back(desk_file: Path) -> None:
+    """The queue, what was decided, and the history of the case; in shadow mode and during a pause, too."""
+    async with dashboard(desk_file) as room:
+        room.desk.clock.now = datetime.now(UTC) + timedelta(seconds=40)  # the pages are there before they are over
+        await room.desk.case(REVIEWED)
+        await room.desk.approve(room.desk.ane)
+        ane = await room.logged_in("ane", room.desk.ane)
+        room.desk.roles[room.desk.jon.user] = Role.MANAGER
+        for path in ("/", "/decided"):
+            page = await ane.get(path)
+            assert re.search(r"approved,? not sent yet: it is sent in \d+ seconds?, until then it can be", page.words)
+            assert 0 < int(page.dom.css("[data-left]")[0].attributes["data-left"] or 0) <= 55
+            assert "now:" not in page.words and "posted" not in page.words
+        assert "Ane: approved, not sent yet" in (await ane.get(f"/case/{room.desk.case_id}")).said(".history")
+        where = room.desk.chat.name, REVIEWED.community, room.desk.jon
+        await room.governance.pause(*where)
+        for path in ("/", "/decided"):
+            assert "not sent yet: it waits, and can still be taken back" in (await ane.get(path)).words
+        await room.governance.resume(*where)
+        await room.governance.set_posting(where[0], where[1], False, where[2])
+        for path in ("/", "/decided"):
+            assert "in shadow mode nothing is sent; it can still be taken back" in (await ane.get(path)).words
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "link"),
+    [
+        ("Posted", "posted", "https://chat.example/"),
+        ("Failed", "could not be sent", ""),
+        ("Needs a person", "nobody knows yet whether it was posted now: waiting for a person", ""),
+        ("Needs a person, nothing was sent", "withdrawn before it was sent now: waiting for a person", ""),
+        ("Shadowed", "not posted: shadow mode", ""),
+    ],
+)
+async def test_what_was_decided_says_what_became_of_the_reply(desk_file: Path, kind: str, said: str, link: str) -> None:
+    """Approved is one thing and posted another; a reply that stands has its link, and is gone once it is taken back."""
+    async with dashboard(desk_file, address_of=lambda ref: f"https://chat.example/{ref.message}") as room:
+        await room.desk.case(samples()[kind])
+        ane = await room.logged_in("ane", room.desk.ane)
+        page = await ane.get("/decided")
+        assert f"{room.desk.number} approved {said}" in page.words
+        links = [str(one.attributes["href"]) for one in page.dom.css(".beside a")]
+        assert [one.startswith(link) for one in links] == ([True] if link else [])
+        if kind == "Posted":
+            await ane.get(f"/case/{room.desk.case_id}")
+            await ane.press("Take it back", value="HARM")
+            page = await ane.get("/decided")
+            assert "approved posted, then taken back" in page.words
+            assert page.dom.css(".beside a") == []
 
 
 async def test_pages_say_until_when_a_case_waits(room: Dashboard) -> None:

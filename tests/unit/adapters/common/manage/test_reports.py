@@ -9,12 +9,15 @@ import pytest
 
 from adapters.common.manage.reports import Watch, lately_text, statistics_text, status_text
 from core.desk.rules.approval import CaseState
-from core.desk.rules.case_cards import CardTrouble, DeskStatus, RecentDecision, Statistics
+from core.desk.rules.case_cards import CardTrouble, DeskStatus, RecentDecision, ReplyNow, Statistics
 from core.models import PostRef
 from tests.fakes.ports.governance import STATUS
 from tests.fakes.ports.plain_markup import plain_reader
 
 READER = plain_reader()
+_AT = datetime(2026, 3, 2, 14, 0, tzinfo=UTC)
+_POST = PostRef("plain", "1", "2", "3")
+_REPLY = replace(_POST, message="4")
 
 
 @pytest.mark.parametrize(
@@ -87,3 +90,25 @@ def test_what_was_decided_lately_names_case_decision_person_and_time() -> None:
     assert address not in lines[-1]
     assert 1 < len(lately_text([one] * 20, READER, 300).splitlines()) < 8
     assert "Nobody has decided anything yet." in lately_text([], READER, 2000)
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (ReplyNow(CaseState.APPROVED, send_at=_AT), f"not sent yet: it is sent {READER.markup.from_now(_AT)}, until"),
+        (ReplyNow(CaseState.APPROVED), "not sent yet: it waits, and can still be taken back"),
+        (ReplyNow(CaseState.APPROVED, is_shadow=True), "in shadow mode nothing is sent; it can still be taken back"),
+        (ReplyNow(CaseState.SENDING), "being sent"),
+        (ReplyNow(CaseState.POSTED, place=_REPLY), READER.markup.link("posted", READER.markup.post_url(_REPLY))),
+        (ReplyNow(CaseState.POSTED), "posted"),
+        (ReplyNow(CaseState.UNKNOWN), "nobody knows yet whether it was posted"),
+        (ReplyNow(CaseState.FAILED), "could not be sent"),
+        (ReplyNow(CaseState.WITHDRAWN), "withdrawn before it was sent"),
+        (ReplyNow(CaseState.SHADOWED), "not posted: shadow mode"),
+        (ReplyNow(CaseState.RETRACTED), "posted, then taken back"),
+    ],
+)
+def test_an_approval_lately_says_what_became_of_the_reply(reply: ReplyNow, said: str) -> None:
+    """Approved is not posted; and a posted one has its link where there is room."""
+    one = RecentDecision("ab" * 16, _POST, CaseState.APPROVED, CaseState.APPROVED, "approved", "Ane", _AT, reply=reply)
+    assert f": approved ({said}" in lately_text([one], READER, 1700).splitlines()[1]
