@@ -193,7 +193,7 @@ def _meanings(locale: str) -> dict[str, str]:
         ),
         "posting_on": gettext("Nothing changes yet: you are asked once more.", locale),
         "posting_on_confirmed": gettext(
-            "What was approved in shadow mode is not posted. “{stop}” and “{back}” end it.",
+            "What was approved in shadow mode is not posted. “{stop}” and “{back}” end posting again.",
             locale,
             stop=stop,
             back=back,
