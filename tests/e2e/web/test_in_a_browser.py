@@ -120,8 +120,9 @@ async def test_the_post_comes_before_what_is_decided_about_it(room: Room) -> Non
     assert len(tops) == len(wanted)
     lead, post, draft, *rest = tops
     assert lead < post and lead < draft < rest[0] < rest[1] < rest[2]
-    is_wide = (page.viewport_size or {})["width"] > 1000
-    assert is_wide or post < draft
+    size = page.viewport_size
+    assert size is not None
+    assert size["width"] > 1000 or post < draft
     await page.focus("main")
     reached = list[str]()
     while (at := str(await page.evaluate(_NAME_OF_FOCUS))) or not reached:
