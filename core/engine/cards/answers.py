@@ -111,7 +111,7 @@ class Answer:
     def of(self, names: Sequence[Name]) -> Name | None:
         """Those of the people for whom the reply was written, or may be said; ``None`` for none of them."""
         if self.who:
-            return next((name for name in names if name.plural in self.names), None)
+            return next((name for name in names if not self.names.isdisjoint({name.plural, *name.within})), None)
         return next((name for name in names if name.kinds & self.kinds), None)
 
     def called(self, name: Name | None) -> tuple[str, str]:

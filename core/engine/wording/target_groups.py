@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -24,6 +25,9 @@ THOSE: Final = "those people"
 _AGAIN: Final = re.compile(rf"(?:(?:the|these|those) +)?{THOSE}(?: +(?:people|folks?|lot|men|women|{THOSE}))*")
 _DISGUISED = re.compile(r"(?<![\w*@$])[^\W\d_][\w*@$]*[*\d@$][\w*@$]*(?![\w*@$])")
 _LETTERS_OF = {"*": r"\w"} | {sign: f"[{letters}]" for sign, letters in SIGNS.items()}
+_WORD: Final = re.compile(r"(?<!\w)(?<!\w')\w+")
+_GOES_ON: Final = re.compile(r"\w")
+_SPACES: Final = re.compile(" +")
 _LEAST_LETTERS = 2
 _LONGEST = 30
 
@@ -32,17 +36,25 @@ _LONGEST = 30
 class Name:
     """A people's name in the plural, and the groups that it may belong to.
 
-    ``kinds`` are those of the replies with a place for a name that are true of them ("faith", "nation").
+    Attributes:
+        kinds: those of the replies with a place for a name that are true of them ("faith", "nation").
+        within: the names of those of whom these people are a part: what is said for them is said for these people.
     """
 
     plural: str
     groups: frozenset[TargetGroup]
     adjective: str = ""
     kinds: frozenset[str] = frozenset()
+    within: frozenset[str] = frozenset()
 
     def before(self, other: Name) -> Name:
         """The name of those who are both: "Muslim" before "women"."""
-        return Name(f"{self.adjective} {other.plural}", self.groups | other.groups, kinds=self.kinds)
+        return Name(
+            f"{self.adjective} {other.plural}",
+            self.groups | other.groups,
+            kinds=self.kinds | other.kinds,
+            within=self.within | other.within | {self.plural, other.plural},
+        )
 
 
 def named(text: str, language: str = "en") -> list[Name]:
@@ -61,25 +73,36 @@ def unnamed(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    return text[:MAX_POST_CHARACTERS].replace("’", "'").casefold()
+    return _SPACES.sub(" ", text[:MAX_POST_CHARACTERS].replace("’", "'").casefold())
 
 
 def _found_in_english(plain: str) -> list[tuple[Name, int, int]]:
     """Each name in a text in small letters, with its start and end."""
     names, nouns = _name_rows("name"), _name_rows("noun")
     places, end, is_open = list[tuple[Name, int, int]](), 0, False
-    for match in _pattern().finditer(plain):
-        form = " ".join(match.group().split())
-        name_of_form = names.get(form)
-        if is_open and not plain[end : match.start()].strip():
-            name, start, _ = places[-1]
-            places[-1] = name.before(nouns.get(form) or names[form]), start, match.end()
+    for form, start in _forms_in(plain):
+        noun = nouns.get(form) or names.get(form)
+        if is_open and noun and not plain[end:start].strip():
+            name, first, _ = places[-1]
+            places[-1] = name.before(noun), first, start + len(form)
             is_open = False
-        elif name_of_form:
-            places.append((name_of_form, *match.span()))
-            is_open = bool(name_of_form.adjective)
-        end = match.end()
+        elif form in names:
+            places.append((names[form], start, start + len(form)))
+            is_open = bool(names[form].adjective)
+        end = start + len(form)
     return places
+
+
+def _forms_in(plain: str) -> Iterator[tuple[str, int]]:
+    """The forms of names, nouns and things in a text, with where each begins: the longest at each place."""
+    end = 0
+    for word in _WORD.finditer(plain):
+        at = word.start()
+        for form in _forms().get(word.group(), ()) if at >= end else ():
+            if plain.startswith(form, at) and not _GOES_ON.match(plain, at + len(form)):
+                yield form, at
+                end = at + len(form)
+                break
 
 
 def _found_in_basque(plain: str) -> Iterator[tuple[Name, int, int]]:
@@ -108,6 +131,7 @@ def _basque_pattern() -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{groups})(?!\w)")
 
 
+@cache
 def _table(name: str) -> dict[str, Any]:
     return tomllib.loads(resources.files("core.engine.wording").joinpath(f"data/{name}").read_text(encoding="utf-8"))
 
@@ -122,19 +146,21 @@ def _name_rows(kind: str) -> dict[str, Name]:
             frozenset(map(TargetGroup, row["groups"])),
             row.get("adjective", ""),
             frozenset(row.get("kinds", ())),
+            frozenset(row.get("within", ())),
         )
         for row in table[kind]
-        for form in row["forms"]
+        for form in (row["plural"].casefold(), *row["forms"])
     }
 
 
 @cache
-def _pattern() -> re.Pattern[str]:
-    things = _table("names.toml")["things"]  # found first, they name nobody
-    forms = sorted({*_name_rows("name"), *_name_rows("noun"), *things}, key=lambda form: -len(form))
-    return re.compile(
-        rf"(?<![\w'])(?:{'|'.join(re.escape(form).replace(chr(92) + ' ', ' +') for form in forms)})(?!\w)"
-    )
+def _forms() -> Mapping[str, Sequence[str]]:
+    """The forms of names and nouns, and the things that name nobody, by their first word, the longest first."""
+    forms = {*_name_rows("name"), *_name_rows("noun"), *_table("names.toml")["things"]}
+    by_word = defaultdict[str, list[str]](list)
+    for form in sorted(forms, key=lambda form: -len(form)):
+        by_word[_WORD.match(form)[0]].append(form)  # type: ignore[index]  # a form begins with a word
+    return by_word
 
 
 def groups_named(text: str, language: str | None = None) -> frozenset[TargetGroup]:
