@@ -174,6 +174,15 @@ def test_a_reply_to_a_claim_speaks_of_the_people_whom_the_post_names() -> None:
     assert {first.originals[text] for text in said} <= {one.text for one in answers() if one.kinds}
 
 
+def test_a_reply_that_speaks_of_all_fits_those_who_are_a_part_of_them() -> None:
+    """What is said for trans people is said for trans women, and for Black men what is said for Black people."""
+    reply = Answer("They belong.", "says that they do not belong", Intent.INFORMATIVE, TargetGroup.LGBT)
+    for whole, part in (("trans people", "trans women"), ("Black people", "black lads"), ("refugees", "Syrian refugees")):
+        assert replace(reply, who=whole).of(named(f"{part} do not belong")) is not None
+        assert replace(reply, who=part).of(named(f"{whole} do not belong")) is None
+    assert replace(reply, who="gay people").of(named("trans women do not belong")) is None
+
+
 def test_what_a_community_took_out_is_not_offered() -> None:
     """Another one takes its place, or none."""
     first, *_ = with_answers(CARDS, POST, "en", shipped_router(), SentenceEmbedder(), UNCHANGED)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
+from importlib import resources
+
 import pytest
 
 from core.engine.reading.signals import attacked_group
@@ -55,6 +58,17 @@ def test_names_groups(text: str, language: str | None, expected: set[TargetGroup
 def test_people_get_a_respectful_name(text: str, names: list[str]) -> None:
     """A slur becomes the name, and two words of which one stands before the other are one name."""
     assert [name.plural for name in named(text)] == names
+
+
+def test_the_list_of_names_holds_together() -> None:
+    """Each form is of one name and begins with a word; whom people are part of stands in the list."""
+    table = tomllib.loads(resources.files("core.engine.wording").joinpath("data/names.toml").read_text())
+    forms = [form for row in table["name"] for form in (row["plural"].casefold(), *row["forms"])]
+    assert len(forms) == len(set(forms)) > 7_000
+    assert not [form for form in (*forms, *table["things"]) if not form[0].isalnum()]
+    assert set(table["things"]).isdisjoint(forms)
+    plurals = {row["plural"] for row in table["name"]}
+    assert not [row["plural"] for row in table["name"] if not plurals.issuperset(row.get("within", ()))]
 
 
 @pytest.mark.parametrize(
