@@ -45,7 +45,7 @@ from training.heads.projections import Pairs, learnt
 _LANGUAGE: Final = "en"
 _RIDGE: Final = 1.0
 _STEPS: Final = 30
-_LEAST: Final = 0.1
+_LEAST: Final = 0.2
 """The chance from which a reply is one of the drafts."""
 _LEVELS: Final = tuple(level / 100 for level in range(95, 0, -5))
 """The shares of publishable first drafts that a limit is fitted for, the highest first."""
