@@ -177,7 +177,8 @@ def test_a_reply_to_a_claim_speaks_of_the_people_whom_the_post_names() -> None:
 def test_a_reply_that_speaks_of_all_fits_those_who_are_a_part_of_them() -> None:
     """What is said for trans people is said for trans women, and for Black men what is said for Black people."""
     reply = Answer("They belong.", "says that they do not belong", Intent.INFORMATIVE, TargetGroup.LGBT)
-    for whole, part in (("trans people", "trans women"), ("Black people", "black lads"), ("refugees", "Syrian refugees")):
+    parts = {"trans people": "trans women", "Black people": "black lads", "refugees": "Syrian refugees"}
+    for whole, part in parts.items():
         assert replace(reply, who=whole).of(named(f"{part} do not belong")) is not None
         assert replace(reply, who=part).of(named(f"{whole} do not belong")) is None
     assert replace(reply, who="gay people").of(named("trans women do not belong")) is None
