@@ -512,7 +512,7 @@ def _check(source: Source, key: Key, written: str) -> None:
 def _of_a_profile(source: Source, key: Key) -> str:
     """What to do about a key that no profile has: those of the published loop are no keys of ``live``."""
     own = {path[-1]: path for path in KEYS if path[:2] == key[:2]}
-    if near := difflib.get_close_matches(key[-1], own, n=1):
+    if near := difflib.get_close_matches(key[-1], own, n=1, cutoff=0.8):
         return f"Did you mean {source.label(own[near[0]])}?"
     return f"Remove it. [profiles.{key[1]}] has {', '.join(own)}." if own else f"Remove it. {_OTHER_PROFILE}"
 

@@ -169,8 +169,8 @@ class Vectors:
             to the mean where few were asked; shape (answers, 2).
         of_nearest, of_answers, of_others: what was fitted of what ``features``, ``features_of`` and
             ``features_of_other`` give, each with the offset.
-        least: the chance from which a reply is one of the drafts, even for who asks: of 15 first ones that were less
-            likely three readers would publish one, and three were harmful (docs/figures/measured.md).
+        least: the chance from which a reply is one of the drafts, even for who asks: of 15 first ones below it
+            two of three readers would publish one, and three did harm (docs/figures/measured.md).
         limits: from which chance on any is offered, by the share of publishable ones, the highest share first.
     """
 

@@ -269,8 +269,10 @@ def why_first(
         return sentence("It stands above one with a higher score, which may take up what this post does not say.")
     if order(first)[3] is not order(highest)[3]:
         return sentence("It stands above one with a higher score, whose evidence may be beside the point.")
-    if first.suits is not None and highest.suits is not None and first.suits > highest.suits:
+    if first.suits is not None and (highest.suits is None or first.suits > highest.suits):
         return sentence("It stands above one with a higher score: it is closer to what this post says.")
+    if first.scores.judge is None:
+        return None
     return sentence("It stands above one with a higher score: the judge prefers it.")
 
 
