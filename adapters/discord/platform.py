@@ -109,7 +109,8 @@ class DiscordPlatform:
     async def in_public(self, ref: PostRef, text: str) -> InPublic:
         """The approved text and nothing else, by the bot as this server calls it."""
         guild, bot = self._client.get_guild(refs.numbers_of(ref).guild), self._client.user
-        account = "" if bot is None else f"{bot.display_name if guild is None else guild.me.display_name} ({bot})"
+        me = None if guild is None else guild.me  # discord.py has none of a server in an outage
+        account = "" if bot is None else f"{(me or bot).display_name} ({bot})"
         audience = sentence("Everybody who can read the channel can read it; Antiphon posts in no private one.")
         return InPublic(text, account=account, audience=audience)
 

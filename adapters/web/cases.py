@@ -121,7 +121,8 @@ class PagePress:
 _MOST_TEXT: Final = 20_000
 _THREATS: Final = "threats"
 _MOST_LATELY: Final = 40
-_COUNTED_SECONDS: Final = 60
+_COUNTED_SECONDS: Final = 72
+"""Below this many the words of a moment to come count seconds, not minutes."""
 _WAITS: Final = frozenset({CaseState.IN_REVIEW, CaseState.NEEDS_PERSON, CaseState.UNKNOWN, CaseState.FAILED})
 
 
@@ -178,10 +179,11 @@ async def queue(request: web.Request) -> web.Response:
     hides = NOTHING_HIDDEN if shows_all else visitor.wants.hides
     found = await site.overview.queue(visitor.people, platform=platform, community=community, page=wanted, hides=hides)
     await site.names.learn((one.platform, one.community, "") for one in found.places)
+    now = _at_one_moment(reader)
     return await page(
         request,
         "queue.html",
-        rows=[_row(one, reader) for one in found.cases],
+        rows=[_row(one, now) for one in found.cases],
         queue=found,
         chosen=chosen,
         shows_all=shows_all,
@@ -216,6 +218,12 @@ def _turn(case: QueuedCase, reader: PageReader) -> str:
         CaseState.FAILED: gettext("not sent: needs a person", locale),
     }
     return words.get(case.state) or step_in_words(case.state, locale)
+
+
+def _at_one_moment(reader: PageReader) -> PageReader:
+    """The reader from now on with the time standing still, so that words and counted seconds agree."""
+    now = reader.markup.now()
+    return replace(reader, markup=replace(reader.markup, now=lambda: now))
 
 
 def _due(reply: ReplyNow | None, reader: PageReader) -> ReplyNow | None:
@@ -588,7 +596,8 @@ async def decisions_page(request: web.Request) -> web.Response:
     reader, visitor = reader_of(request), visitor_of(request)
     changes = await request.app[SITE].overview.changes(visitor.people, None)
     found = await recent_decisions(request)
-    rows = [_lately(one, visitor.wants.hides, reader) for one in found]
+    now = _at_one_moment(reader)
+    rows = [_lately(one, visitor.wants.hides, now) for one in found]
     return await page(request, "decided.html", rows=rows, number=changes.number)
 
 

@@ -32,7 +32,7 @@ from adapters.web.last_week import Fate, LastWeek, last_week
 from adapters.web.names import Named
 from adapters.web.places import named_places
 from adapters.web.site import SECRET, SITE, page, person_on, reader_of, see_other, visitor_of
-from core.desk.rules.case_cards import short_number
+from core.desk.rules.case_cards import DeskStatus, short_number
 from core.desk.rules.dashboard_ports import CommunityRef
 from core.desk.rules.policy import CommunityPolicy, changed, elsewhere, to_json
 from core.desk.rules.roles import OnCommunity, may_on_community
@@ -146,7 +146,8 @@ async def switch(request: web.Request) -> web.Response:
     governance, said = request.app[SITE].governance, await request.post()
     act, note = str(said.get("act", "")), " ".join(str(said.get("note", "")).split())
     if act == "posting_on":
-        meaning, panel = _meanings(manager.locale)["posting_on_confirmed"], setup.confirm_panel(manager.reader)
+        panel = setup.confirm_panel(manager.reader)
+        meaning = await _meaning(request, platform, manager, "posting_on_confirmed")
         return await page(request, "posting.html", panel=panel, meaning=meaning, back=_path(request))
     if act in _PAUSES:
         turn = governance.pause if act == "pause" else governance.resume
@@ -156,18 +157,35 @@ async def switch(request: web.Request) -> web.Response:
             gettext("Posting is allowed again.", manager.locale),
         )
         done = stopped if act == "pause" else allowed
-        return await _done(request, f"{done} {_meanings(manager.locale)[act]}")
+        return await _done(request, f"{done} {await _meaning(request, platform, manager, act)}")
     if act not in panel_choices.SWITCHES:
         raise BadInput(sentence("Antiphon did not understand the request."), remedy=sentence("Go back, and try again."))
     try:
         done = await panel_choices.switch(governance, platform, manager, act, {"note": note})
     except BadInput as err:
         return await _refused(request, platform, manager, err, None)
-    return await _done(request, f"{done} {_meanings(manager.locale).get(act, '')}".strip())
+    return await _done(request, f"{done} {await _meaning(request, platform, manager, act)}".strip())
 
 
-def _meanings(locale: str) -> dict[str, str]:
+async def _meaning(request: web.Request, platform: str, manager: Manager, act: str) -> str:
+    """What a switch means as posting stands now; "" where it says nothing more."""
+    standing = await request.app[SITE].governance.status(platform, manager.community, manager.person)
+    return _meanings(standing, manager.locale).get(act, "")
+
+
+def _meanings(standing: DeskStatus, locale: str) -> dict[str, str]:
     """What each switch of posting stops, what goes on, what becomes of approved replies, and the way back."""
+    said = _meanings_here(locale)
+    if not standing.is_posting:
+        said["pause"] = gettext("Nothing is posted in shadow mode anyway; the stop also holds once it is left.", locale)
+        said["resume"] = gettext("The community is in shadow mode: still nothing is posted.", locale)
+    if standing.is_paused_everywhere:
+        still = gettext("Posting is still stopped everywhere by the people who run Antiphon.", locale)
+        said |= {act: f"{said[act]} {still}" for act in said if act != "posting_on"}
+    return said
+
+
+def _meanings_here(locale: str) -> dict[str, str]:
     stop, allow = gettext("Stop all posting now", locale), gettext("Allow posting again", locale)
     back, leave = gettext("Back to shadow mode", locale), gettext("Leave shadow mode…", locale)
     return {
@@ -273,7 +291,7 @@ async def _show(
         stamp=_stamp(policy) if said is None else str(said.get(_STAMP, "")),
         standing=standing,
         mode=reader.markup.ours(mode_in_words(standing, reader.locale)),
-        meanings=_meanings(reader.locale),
+        meanings=_meanings(standing, reader.locale),
         why=setup.disclosure_form(reader.locale).fields[0],
         figures=watched,
         week=None if week is None else _week_view(week, reader),

@@ -37,6 +37,7 @@ from core.desk.store.cases import (
     Case,
     counts,
     find_all,
+    load,
     load_expected,
     set_priority,
     set_wish,
@@ -434,8 +435,9 @@ class Intake:
         """
 
         async def work(session: Session) -> Case:
-            case = await load_expected(session, case_id, version, CaseState.FOLDED, by)
+            case = await load(session, case_id)
             who = await require_on_case(session, case.community_id, by, OnCase.REVIEW)
+            case = await load_expected(session, case_id, version, CaseState.FOLDED, by)
             await campaigns.leave(session, case)
             return await transition(
                 session, case_id, version, CaseState.QUEUED, actor=who, reason="taken out of its campaign"

@@ -103,7 +103,7 @@ def reply_in_words(reply: ReplyNow, reader: Reader) -> str:
         CaseState.POSTED: gettext("posted", locale),
         CaseState.UNKNOWN: gettext("nobody knows yet whether it was posted", locale),
         CaseState.FAILED: gettext("could not be sent", locale),
-        CaseState.WITHDRAWN: gettext("withdrawn before it was sent", locale),
+        CaseState.WITHDRAWN: gettext("not sent: stopped before", locale),
         CaseState.SHADOWED: gettext("not posted: shadow mode", locale),
         CaseState.RETRACTED: gettext("posted, then taken back", locale),
     }

@@ -9,7 +9,7 @@ import asyncio
 import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -234,7 +234,7 @@ def _decision(decision: case_cards.RecentDecision, reader: Reader) -> tuple[str,
     what, linked = reader.told(decision.reason, _REASON), markup.link(case, markup.post_url(decision.post))
     if decision.reply is None:
         return f"{when}, {name}, {linked}: {what}", f"{when}, {name}, {case}: {what}"
-    became = reply_in_words(decision.reply, reader)
+    became = reply_in_words(replace(decision.reply, send_at=None), reader)  # a report stays open while time goes on
     url = "" if decision.reply.place is None else markup.post_url(decision.reply.place)
     there = markup.link(became, url) if url else became
     return f"{when}, {name}, {linked}: {what} ({there})", f"{when}, {name}, {case}: {what} ({became})"

@@ -76,6 +76,7 @@
       if (left < 1) continue;
       one.textContent = one.textContent.replace(seconds.format(left, "second"), seconds.format(left - 1, "second"));
       one.dataset.left = String(left - 1);
+      if (left === 1) setTimeout(refresh, 1000); // the server rounds seconds down
     }
   }, 1000);
 

@@ -302,6 +302,9 @@ async def _conflict(session: Session, case: Case, seen: int, by: Person | None =
     decided = next((line for line in reversed(lines) if line.actor.startswith("p-")), None)
     if decided is not None and decided.actor in own and _holds(decided, case.state):
         what = _decision(decided)
+        if case.state is CaseState.IN_REVIEW:
+            message = sentence("You changed this case since ({what}): it is {state} now.", what=what, state=state)
+            return Conflict(message, remedy=LOOK_AGAIN)
         message = sentence("You decided this already ({what}). The case is {state} now.", what=what, state=state)
         if decided.to_state is case.state:
             message = sentence("You decided this already ({what}).", what=what)

@@ -302,7 +302,8 @@ async def _send(session: Session, case: Case, *, is_paused: bool) -> tuple[datet
     row = await outbox.newest(session, case.id)
     if row is None:
         return None, "", None
-    now = reply_now(row, case.post.ref, is_paused=is_paused)
-    if case.state is CaseState.APPROVED:
-        return now.send_at, "" if is_paused else row.error or "", None
-    return None, "", now.place
+    if case.state is not CaseState.APPROVED:
+        return None, "", reply_now(row, case.post.ref, is_paused=is_paused).place
+    if is_paused:
+        return None, "", None
+    return None if row.attempts and row.error else row.not_before, row.error or "", None

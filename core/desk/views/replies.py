@@ -36,11 +36,11 @@ async def replies_in(session: Session, community_id: str) -> Callable[[OutboxRow
 def reply_now(row: OutboxRow, post: PostRef, *, is_paused: bool, is_shadow: bool = False) -> ReplyNow:
     """The reply to a post, with the moment of its send and its place as far as they are known.
 
-    Nobody knows when a pause or an outage ends; the moment of the next attempt would only count down to another.
+    Nobody knows when what holds it back ends; the moment of the next attempt would only count down to another.
     """
     state = _STATES[row.state]
     waits = state is CaseState.APPROVED
-    is_timed = waits and not is_paused and not is_shadow and not (row.error and row.attempts)
+    is_timed = waits and not is_paused and not is_shadow and not row.error
     message = row.remote_message if state is CaseState.POSTED else None
     return ReplyNow(
         state,

@@ -396,21 +396,22 @@ async def test_the_queue_tells_what_waits_from_what_is_under_way(room: Dashboard
     await room.desk.approve(room.desk.ane)
     assert (await ane.get("/")).said("#queue h2") == "Under way, nothing to do now"
     await room.desk.casework.undo(room.desk.case_id, (await room.desk.now()).version, room.desk.ane)
-    assert "approved withdrawn before it was sent now: in review" in (await ane.get("/decided")).words
+    assert "approved not sent: stopped before now: in review" in (await ane.get("/decided")).words
 
 
 async def test_lists_say_that_an_approved_reply_waits_and_how_long_it_can_be_taken_back(desk_file: Path) -> None:
     """The queue, what was decided, and the history of the case; in shadow mode and during a pause, too."""
     async with dashboard(desk_file) as room:
-        room.desk.clock.now = datetime.now(UTC) + timedelta(seconds=40)  # the pages are there before they are over
+        room.desk.clock.now = datetime.now(UTC) + timedelta(seconds=52)  # the pages are there before they are over
         await room.desk.case(REVIEWED)
         await room.desk.approve(room.desk.ane)
         ane = await room.logged_in("ane", room.desk.ane)
         room.desk.roles[room.desk.jon.user] = Role.MANAGER
         for path in ("/", "/decided"):
             page = await ane.get(path)
-            assert re.search(r"approved,? not sent yet: it is sent in \d+ seconds?, until then it can be", page.words)
-            assert 0 < int(page.dom.css("[data-left]")[0].attributes["data-left"] or 0) <= 55
+            left = int(page.dom.css("[data-left]")[0].attributes["data-left"] or 0)
+            assert re.search(rf"approved,? not sent yet: it is sent in {left} seconds?, until then it can", page.words)
+            assert 0 < left <= 67
             assert "now:" not in page.words and "posted" not in page.words
         assert "Ane: approved, not sent yet" in (await ane.get(f"/case/{room.desk.case_id}")).said(".history")
         where = room.desk.chat.name, REVIEWED.community, room.desk.jon
@@ -429,7 +430,7 @@ async def test_lists_say_that_an_approved_reply_waits_and_how_long_it_can_be_tak
         ("Posted", "posted", "https://chat.example/"),
         ("Failed", "could not be sent", ""),
         ("Needs a person", "nobody knows yet whether it was posted now: waiting for a person", ""),
-        ("Needs a person, nothing was sent", "withdrawn before it was sent now: waiting for a person", ""),
+        ("Needs a person, nothing was sent", "not sent: stopped before now: waiting for a person", ""),
         ("Shadowed", "not posted: shadow mode", ""),
     ],
 )

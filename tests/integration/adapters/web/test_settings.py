@@ -479,6 +479,27 @@ async def test_what_a_switch_of_posting_says_is_what_happens(room: Dashboard, mi
     assert await outcome() is CaseState.SHADOWED
 
 
+async def test_where_nothing_is_posted_anyway_no_switch_promises_a_send(room: Dashboard, mikel: Browser) -> None:
+    """In shadow mode, and while the people who run Antiphon stopped all posting."""
+    await room.governance.set_posting("discord", REVIEWED.community, False, _WHO)
+    for button, act, words in (
+        (
+            "Stop all posting now",
+            "pause",
+            "Nothing is posted in shadow mode anyway; the stop also holds once it is left.",
+        ),
+        ("Allow posting again", "resume", "The community is in shadow mode: still nothing is posted."),
+    ):
+        assert (await mikel.get(_PATH)).said(f"#what-{act}") == words
+        assert (await mikel.press(button)).said(".done").endswith(f". {words}")
+    still = "Posting is still stopped everywhere by the people who run Antiphon."
+    await CommunityDesk(room.desk.database).pause(communities.EVERYWHERE, Operator("test"))
+    assert (await mikel.get(_PATH)).said("#what-pause").endswith(f"once it is left. {still}")
+    await mikel.press("Leave shadow mode…")
+    assert still in (await mikel.press("Yes, post approved replies")).said(".done")
+    assert (await mikel.get(_PATH)).said("#what-posting_off").endswith(still)
+
+
 async def test_a_review_channel_on_another_platform_is_set_where_cards_can_be_shown(desk_file: Path) -> None:
     """Only where the cases are reviewed on these pages; what speaks against a channel is said, and nothing is kept."""
     surface = FakeSurface("telegram")

@@ -23,7 +23,7 @@ from core.errors import Conflict, NotAllowed
 from core.models import FlaggedPost, Priority
 from tests.fakes.desk.audit_log import broken_chains
 from tests.fakes.desk.decisions import one_row, take
-from tests.fakes.desk.people import MODERATOR, SECRET, VOLUNTEER
+from tests.fakes.desk.people import MODERATOR, SECRET, STRANGER, VOLUNTEER
 from tests.fakes.desk.raids import OTHERS, RAID, flag_all, history_of, posts_of, value_of
 from tests.fakes.machine.clock import FakeClock
 
@@ -153,6 +153,9 @@ async def test_a_moderator_takes_a_folded_case_out(
     lead, folded = await flag_all(intake, posts_of(post, [RAID, RAID]))
     with pytest.raises(NotAllowed):
         await intake.split_out(folded.id, folded.version, VOLUNTEER)
+    with pytest.raises(NotAllowed) as refused:
+        await intake.split_out(folded.id, folded.version - 1, STRANGER)
+    assert "folded" not in str(refused.value)
     split = await intake.split_out(folded.id, folded.version, MODERATOR)
     assert (split.state, (await desk.queries.case(split.id)).campaign_id) == (CaseState.QUEUED, None)
     assert await value_of(database, f"SELECT posts FROM campaigns WHERE lead_case_id = '{lead.id}'") == 1

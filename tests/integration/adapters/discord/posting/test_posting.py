@@ -96,6 +96,14 @@ async def test_a_rate_limit_without_a_word_of_discord_is_busy(wire: Wire) -> Non
     assert wire.standing(ref) == []
 
 
+async def test_the_account_is_named_also_while_the_server_is_in_an_outage(wire: Wire) -> None:
+    """discord.py knows no member of it then, not even the bot."""
+    ref, guild, bot = wire.written(), wire.client.get_guild(GUILD_ID), wire.client.user
+    assert guild is not None and bot is not None
+    guild._remove_member(guild.me)
+    assert (await wire.platform.in_public(ref, "We all live here.")).account == f"{bot.display_name} ({bot})"
+
+
 async def test_nobody_there_is_busy_and_certain() -> None:
     """Where no connection was made, nothing was posted."""
     client = LoopbackClient(DiscordOptions(reads_messages=True))

@@ -95,7 +95,7 @@ def test_what_was_decided_lately_names_case_decision_person_and_time() -> None:
 @pytest.mark.parametrize(
     ("reply", "said"),
     [
-        (ReplyNow(CaseState.APPROVED, send_at=_AT), f"not sent yet: it is sent {READER.markup.from_now(_AT)}, until"),
+        (ReplyNow(CaseState.APPROVED, send_at=_AT), "not sent yet: it waits, and can still be taken back"),
         (ReplyNow(CaseState.APPROVED), "not sent yet: it waits, and can still be taken back"),
         (ReplyNow(CaseState.APPROVED, is_shadow=True), "in shadow mode nothing is sent; it can still be taken back"),
         (ReplyNow(CaseState.SENDING), "being sent"),
@@ -103,12 +103,12 @@ def test_what_was_decided_lately_names_case_decision_person_and_time() -> None:
         (ReplyNow(CaseState.POSTED), "posted"),
         (ReplyNow(CaseState.UNKNOWN), "nobody knows yet whether it was posted"),
         (ReplyNow(CaseState.FAILED), "could not be sent"),
-        (ReplyNow(CaseState.WITHDRAWN), "withdrawn before it was sent"),
+        (ReplyNow(CaseState.WITHDRAWN), "not sent: stopped before"),
         (ReplyNow(CaseState.SHADOWED), "not posted: shadow mode"),
         (ReplyNow(CaseState.RETRACTED), "posted, then taken back"),
     ],
 )
 def test_an_approval_lately_says_what_became_of_the_reply(reply: ReplyNow, said: str) -> None:
-    """Approved is not posted; and a posted one has its link where there is room."""
+    """Approved is not posted, and no report counts down; a posted one has its link where there is room."""
     one = RecentDecision("ab" * 16, _POST, CaseState.APPROVED, CaseState.APPROVED, "approved", "Ane", _AT, reply=reply)
     assert f": approved ({said}" in lately_text([one], READER, 1700).splitlines()[1]

@@ -16,7 +16,7 @@ from core.desk.rules.desk_ports import Casework
 from core.desk.rules.roles import Person, Role
 from core.desk.sending.outbox import Outbox
 from core.desk.store import accounts, people
-from core.desk.store.cases import Case
+from core.desk.store.cases import LOOK_AGAIN, Case
 from core.desk.store.suggestions import DraftedBefore, drafted_before
 from core.errors import Conflict
 from core.i18n.catalogs import translated
@@ -162,7 +162,7 @@ async def test_who_presses_late_on_a_decision_of_their_own_reads_which_it_was(
     assert await told() == f"You decided this already (approved). {mine}"
     assert (await told(OTHER_MODERATOR)).startswith("moderator_one was faster: the case is approved")
     undone = await front.undo(in_review.id, approved.card.version, MODERATOR)
-    assert await told() == f"You decided this already (approval taken back). {mine}"
+    assert await told() == f"You changed this case since (approval taken back): it is in review now. {LOOK_AGAIN}"
     seen = undone.version
     await front.approve((await front.propose(in_review.id, seen, MODERATOR, text=OWN_TEXT)).id, MODERATOR)
     clock.advance(16)
