@@ -145,7 +145,8 @@ async def _look_at_servers(settings: Settings) -> None:
             continue
         if not state.is_unreachable:
             raise state.fault
-        what = "The judge neither reads the post nor reviews the drafts." if state.section == "judge" else "What follows was prepared by people."
+        is_judge = state.section == "judge"
+        what = "The judge reads and reviews nothing." if is_judge else "What follows was prepared by people."
         command.err().print(Text(f"{state.fault} {what}", style="yellow"), soft_wrap=True)
 
 
