@@ -241,6 +241,20 @@ async def test_a_list_counts_the_seconds_of_an_undo_and_then_says_that_the_reply
 
 
 @on_a_phone
+async def test_a_list_asks_once_what_is_so_when_the_seconds_of_an_undo_are_over(room: Room) -> None:
+    """Where nothing was sent then; the page's look every half minute is left out."""
+    desk, page = room.web.desk, room.tab.page
+    await page.add_init_script("const own = setInterval; setInterval = (act, ms) => (ms < 30000 ? own(act, ms) : 0);")
+    desk.clock.now = datetime.now(UTC)
+    await log_in(page, room.web.origin, "ane")
+    await desk.approve(desk.ane)
+    await room.tab.go("/decided")
+    await page.wait_for_selector(".chip:has-text('not sent yet: it waits')")
+    assert await page.locator("[data-left]").count() == 0
+    assert room.tab.said == []
+
+
+@on_a_phone
 async def test_a_quiet_page_asks_for_nothing_by_itself(room: Room) -> None:
     """Neither the stream nor itself, also when it is looked at again; before the choice it listened."""
     tab = room.tab
