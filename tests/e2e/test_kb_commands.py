@@ -13,7 +13,9 @@ import pytest
 from typer.testing import CliRunner
 
 from bot.cli.main import app
+from core.engine.scoring.check import check_reply, context_for, sentences_of
 from core.engine.wording import language
+from core.models import Evidence, Source
 from tests.e2e.conftest import Antiphon, InThisProcess
 
 PENSIONS = (
@@ -225,13 +227,14 @@ def test_a_figure_with_a_raised_mark_is_held_as_it_is_printed(here: InThisProces
         here("kb", "accept", "--source", "folder")
         evidence = library_passages(here, "how many persons told the police of hateful words in public")[0]
         evidence |= {"publisher": "Agency", "title": "Experiences of hate crime", "year": 2023}
-    rows = tmp_path / "rows.jsonl"
-    rows.write_text(json.dumps({key: evidence[key] for key in ("text", "publisher", "title", "year")}) + "\n", "utf-8")
-    found = here("check", case["post"], case["reply"], "--json", "--evidence", str(rows)).document
-    is_refused = "a number that no evidence holds" in found["faults"]
+    source = Source(evidence["publisher"], evidence["title"], evidence["year"], None, "https://example.org/report")
+    passage = Evidence("1", evidence["text"], evidence["text"], source)
+    found = check_reply(case["reply"], context_for(case["post"], "en", [passage]))
+    is_refused = "a number that no evidence holds" in found.faults
     assert is_refused is case["expected"].startswith("refused")
     if not is_refused:
-        assert [one["evidence"] for one in found["sentences"]] == ["1"]
+        held = sentences_of(case["reply"], [passage], "en", post=case["post"])
+        assert [one.evidence_id for one in held] == ["1"]
 
 
 def test_a_passage_is_cited_by_the_printed_number_of_its_page(here: InThisProcess, tmp_path: Path):

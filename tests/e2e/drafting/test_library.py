@@ -41,7 +41,7 @@ def test_a_post_gets_prepared_replies_with_evidence(home: Path) -> None:
     assert done.returncode == 0, done.stderr
     said: dict[str, Any] = json.loads(done.stdout)
     assert said["reading"]["target_group"] == "migrants"
-    assert len(said["drafts"]) > 2
+    assert said["drafts"]
     assert said["evidence"]
     assert "There is no language model." in str(said["degraded"])
     assert (said["cost"]["model_calls"], said["cost"]["completion_tokens"]) == (0, 0)
