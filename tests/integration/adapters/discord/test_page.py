@@ -16,8 +16,8 @@ from tests.fakes.discord.messages import select_of
 from tests.fakes.discord.review import said_in
 from tests.fakes.discord.whole import NewServer, drafting_engine, served
 
-FIRST_POST = "Migrants only come here to live off our welfare."
-SECOND_POST = "They should all go back where they came from, every one of them."
+FIRST_POST = "Muslims are terrorists, all of them."
+SECOND_POST = "Romanians are thieves, every last one."
 OWN_TEXT = "We all live here, and most of us came from somewhere."
 
 
