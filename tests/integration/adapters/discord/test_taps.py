@@ -26,7 +26,7 @@ GOALS = {
 }
 MOST_LINES = 25
 """Before the first approval of an open card where posting is on; shadow mode adds a sentence."""
-POST = "They should all go back where they came from, every one of them."
+POST = "Romanians are thieves, every last one."
 
 
 async def test_the_commonest_acts_are_the_cheapest(tmp_path: Path) -> None:

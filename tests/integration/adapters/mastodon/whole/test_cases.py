@@ -44,7 +44,7 @@ from tests.fakes.mastodon.town import JSON
 from tests.fakes.mastodon.whole import FAR, WholeTown, served
 from tests.fakes.web.browsing import Browser, Page
 
-POST = "They should all go back where they came from, every one of them."
+POST = "Muslims are terrorists, all of them."
 WARNING = "Answer to a post with a content warning"
 
 
@@ -276,7 +276,7 @@ async def test_a_closed_hashtag_is_told_to_who_runs_it(tmp_path: Path) -> None:
         assert note.endswith("general is watched, but it is neither a hashtag nor the word local.")
 
 
-@pytest.mark.parametrize("characters", [300, 240])
+@pytest.mark.parametrize("characters", [300, 280])
 async def test_what_another_process_drafts_fits_where_it_will_be_posted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, characters: int
 ) -> None:
