@@ -365,8 +365,8 @@ async def test_a_model_that_was_not_trained_to_reply_is_not_waited_for_where_pre
     """A claim that a person chose, or too few of them, and it is asked."""
 
     async def wrote(**request: object) -> bool:
-        model, router = helpful(draft=GOOD), router_to("migrants/jobs")
-        await suggest(readers, knowledge, model, router=router, **request)  # type: ignore[arg-type]
+        model, router = helpful(draft=GOOD), router_to("migrants/crime")
+        await suggest(readers, knowledge, model, "Migrants are all criminals.", router, **request)  # type: ignore[arg-type]
         return "draft" in [kind for kind, _, _ in model.asked]
 
     assert not await wrote()

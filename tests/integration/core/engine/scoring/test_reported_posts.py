@@ -22,7 +22,7 @@ ALLOWED = {
     "not sure or not hateful": {Sureness.NOT_SURE, Sureness.NOT_HATEFUL},
 }
 OTHERS = {
-    "not sure or not hateful": ["I hate how Rosenberg parks his car"],
+    "not sure or not hateful": ["I hate how Rosenberg parks his car", "I hate how Jamal parks his car"],
     "not hateful": [
         "auntie gon whoop yo ass if you late",
         "ion even know why she be tripping like that",
@@ -46,7 +46,6 @@ OTHERS = {
     ],
     "not sure": [
         "Mohammed is late again",
-        "I hate how Jamal parks his car",
         "s i e g h e i l",
         "> Muslims are vermin\nShame on you for writing this.",
     ],
