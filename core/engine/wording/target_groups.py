@@ -89,6 +89,8 @@ def _found_in_english(plain: str) -> list[tuple[Name, int, int]]:
         elif form in names:
             places.append((names[form], start, start + len(form)))
             is_open = bool(names[form].adjective)
+        else:
+            is_open = False
         end = start + len(form)
     return places
 

@@ -50,6 +50,7 @@ def test_names_groups(text: str, language: str | None, expected: set[TargetGroup
         ("boys with nail polish, and French fries on a black belt", []),
         ("my nail polish, and Polish builders", ["Polish workers"]),
         ("the Chinese black market, a 'blind' man", ["Chinese people", "blind people"]),
+        ("the Chinese black market women", ["Chinese people", "women"]),
         ("no more people with epilepsy here", ["people with epilepsy"]),
         ("AFRICAN  AMERICANS", ["African Americans"]),
         ("the black lads and the gypsy's horse", ["Black men", "Roma people"]),
