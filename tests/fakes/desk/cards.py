@@ -27,7 +27,7 @@ ROW: dict[str, Any] = {
     "replies": {"positive": [REPLY]},
 }
 CLOSE_POST = "The hill migrants steal our water, these thieves drink our wells dry."
-MILD_POST = "I think the hill people drink our wells dry, there was more water before they came."
+MILD_POST = "There was more water in our wells before the hill people came."
 """Close, too, but the reader of posts does not take it for hateful."""
 
 

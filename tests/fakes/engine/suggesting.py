@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from core.engine.cards.answers import NAMES_OF_GROUPS, answers
-from core.engine.cards.bank import load_cards, prepared_sentences
+from core.engine.cards.bank import Changes, load_cards, prepared_id, prepared_sentences
 from core.engine.cards.demands import demands
 from core.engine.cards.router import Router
 from core.engine.llm.profiles import PAPER
@@ -65,6 +65,14 @@ def helpful(**texts: Text) -> FakeModel:
     """Such a model that writes queries, too."""
     texts.setdefault("queries", "jobs of newcomers")
     return hate_finding(**texts)
+
+
+async def but_one(readers: Readers, knowledge: EvidenceSource, post: str = POST) -> Changes:
+    """Without all prepared replies but the likeliest to a post, so that the model is asked for more."""
+    suggestion, _ = await suggest(readers, knowledge, hate_finding(), post)
+    first, names = suggestion.drafts[0].text, named(post)
+    others = (one.text for one in answers() if first not in {one.text, *(one.called(name)[0] for name in names)})
+    return Changes(hidden=frozenset(prepared_id("en", text) for text in others))
 
 
 def clean_sentences(suggestion: Suggestion, language: str = "en") -> set[str]:

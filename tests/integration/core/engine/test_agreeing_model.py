@@ -13,7 +13,7 @@ from core.engine.wording.text import sentences
 from core.models import Action, TargetGroup
 from tests.fakes.engine.brief import EXPLAINED, POST
 from tests.fakes.engine.model import FakeModel, Shares
-from tests.fakes.engine.suggesting import NEVER, PUBLISHED, SURELY, clean_sentences, suggest
+from tests.fakes.engine.suggesting import NEVER, PUBLISHED, SURELY, but_one, clean_sentences, suggest
 
 MILD = {
     TargetGroup.MIGRANTS: (
@@ -103,7 +103,8 @@ async def test_a_model_that_agrees_with_the_hate_is_never_heard(
 ) -> None:
     """No draft, claim or draft in between repeats what it wrote; what was prepared comes first."""
     post, *agreeing = MILD[group]
-    suggestion, events = await suggest(readers, knowledge, _wrong_model([*agreeing, post]), post)
+    model, few = _wrong_model([*agreeing, post]), await but_one(readers, knowledge, post)
+    suggestion, events = await suggest(readers, knowledge, model, post, prepared=few)
     assert suggestion.reading.recommended_action is Action.REPLY
     assert suggestion.reading.target_group is group
     assert suggestion.drafts
@@ -112,7 +113,8 @@ async def test_a_model_that_agrees_with_the_hate_is_never_heard(
         assert set(sentences(text)) <= clean
     assert {claim.text for claim in suggestion.claims} <= clean
     assert suggestion.drafts[0].rank == 1
-    assert any(reason.startswith("claims: ") for reason in suggestion.degraded)
+    assert model.calls["draft"]
+    assert any(reason.startswith("gates: ") for reason in suggestion.degraded)
 
 
 async def test_where_the_published_search_fails_the_gates_prepared_drafts_are_shown(

@@ -19,20 +19,20 @@ from core.engine.pipeline import Engine
 from core.engine.ports import EvidenceSource, Generation, Message
 from core.engine.readers.networks import Readers
 from core.engine.readers.pooling import PoolingWeights, Question, Weights
-from core.engine.request import Request, Voice
+from core.engine.request import Request
 from core.engine.wording.text import numbers
 from core.errors import BadInput, ModelAway, ModelUnavailable
-from core.models import Action, Intent, Progress, Suggestion, Verdict
+from core.models import Action, Progress, Suggestion, Verdict
 from tests.fakes.engine.brief import ALL_SHOWN, EXPLAINED, PATIENT, POST, passage, post_of
 from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.model import FakeModel, Shares, kind_of
 from tests.fakes.engine.router import router_to
-from tests.fakes.engine.suggesting import PUBLISHED, SURELY
+from tests.fakes.engine.suggesting import PUBLISHED, SURELY, but_one
 from tests.fakes.machine.clock import Seconds
 
 AFTER_READING = ("claims", "vote", "queries", "summary", "draft", "rewrite", "quality", "entailment", "judge")
-FEW = Changes(hidden=frozenset(prepared_id("en", answer.text) for answer in answers()))
-"""So few prepared replies that the model is asked for more."""
+NONE = Changes(hidden=frozenset(prepared_id("en", answer.text) for answer in answers()))
+"""No prepared reply, so that the model is asked for some."""
 FACT = "Newcomers find jobs and add to the economy of the whole town."
 CLAIMS = "Migrants work and pay taxes like the rest of us.\nMigrants come here to work, not to live off welfare."
 """Two on which a vote is held."""
@@ -198,7 +198,8 @@ async def test_a_cancelled_suggestion_stops_cleanly(
     model = _Stuck(kind)
     before = asyncio.all_tasks()
     engine = Engine(model, knowledge, readers, router=router_to())
-    task = asyncio.create_task(engine.suggest(Request(post_of(), profile, ALL_SHOWN, prepared=FEW)))
+    prepared = Changes() if kind == "judge" else NONE  # the judge compares what was prepared
+    task = asyncio.create_task(engine.suggest(Request(post_of(), profile, ALL_SHOWN, prepared=prepared)))
     await model.reached.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -217,9 +218,11 @@ async def test_a_cancelled_suggestion_stops_cleanly(
     ],
     ids=["nothing found", "index down"],
 )
-async def test_without_evidence_no_draft_states_a_fact(lenient: Readers, source: FakeEvidence, reason: str) -> None:
+async def test_without_evidence_no_draft_states_a_fact(
+    lenient: Readers, knowledge: EvidenceSource, source: FakeEvidence, reason: str
+) -> None:
     """Prepared sentences are left; what the model believes to know is dropped, and the moderator reads why."""
-    request = Request(post_of(), PATIENT, Voice(intents=(Intent.EMPATHETIC,), sure=0), prepared=FEW)
+    request = Request(post_of(), PATIENT, ALL_SHOWN, prepared=await but_one(lenient, knowledge))
     suggestion = await Engine(_model(), source, lenient).suggest(request)
     assert suggestion.evidence == ()
     assert reason in suggestion.degraded
@@ -269,14 +272,15 @@ async def test_with_evidence_an_unsupported_fact_comes_last(lenient: Readers, kn
         texts={"reading": EXPLAINED, "draft": FACT},
         shares={"hateful": SURELY, "entailment": refuse},
     )
-    voice = Voice(intents=(Intent.EMPATHETIC,), sure=0)
-    request = Request(post_of("Migrants take our jobs."), PATIENT, voice, prepared=FEW)
+    post = "Migrants take our jobs."
+    few = await but_one(lenient, knowledge, post)
+    request = Request(post_of(post), PATIENT, ALL_SHOWN, prepared=few)
     engine = Engine(model, knowledge, lenient, router=router_to())
     *others, last = (await engine.suggest(request)).drafts
     assert last.text == FACT
     assert last.warnings == (f"No evidence carries this sentence: “{FACT}”",)
     assert others
-    assert not any(draft.warnings for draft in others)
+    assert not any(warning.startswith("No evidence") for draft in others for warning in draft.warnings)
 
 
 async def test_the_caution_of_a_passage_goes_with_its_draft(readers: Readers, knowledge: EvidenceSource) -> None:
@@ -304,7 +308,7 @@ async def test_a_stage_without_the_model_degrades(
 ) -> None:
     """No single stage can take the suggestion with it."""
     engine = Engine(_model(down=[kind]), knowledge, readers, router=router_to())
-    assert (await engine.suggest(Request(post_of(), profile, ALL_SHOWN, prepared=FEW))).drafts
+    assert (await engine.suggest(Request(post_of(), profile, ALL_SHOWN, prepared=NONE))).drafts
 
 
 async def test_a_model_that_dies_after_the_reading_leaves_the_prepared_drafts(
