@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,7 @@ def blanks(name: str) -> set[str]:
     return {blank for message in load_prompt(name).messages for blank in BLANK.findall(message.content)}
 
 
+@cache
 def fillings() -> list[tuple[str, set[str]]]:
     """Each ``load_prompt(name).fill(...)`` in core: the prompt's name and the values that it is given."""
     found = []
