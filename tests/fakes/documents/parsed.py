@@ -1,10 +1,16 @@
-"""What reading a file comes to, by a real process: its text, or the refusal."""
+"""What reading a file comes to, its text or the refusal: by a real process, or here."""
 
 from __future__ import annotations
+
+import json
+from time import monotonic
 
 import pytest
 
 from core.errors import DocumentRefused
+from kb.documents import ParsedFile
+from kb.parsing import process
+from kb.parsing.files import read
 from kb.parsing.limits import ParsingLimits
 from kb.parsing.process import parse
 from tests.fakes.documents.files import fetched
@@ -24,3 +30,10 @@ async def refusal_of(data: bytes, media_type: str = "", limits: ParsingLimits | 
         await parse(fetched(data, media_type), limits or ParsingLimits())
     assert caught.value.remedy
     return caught.value
+
+
+def read_here(data: bytes, media_type: str = "") -> ParsedFile:
+    """What a sound file says, by the reader that the locked process calls: its start takes longer than most files."""
+    limits = ParsingLimits()
+    answer = read(data, media_type, language=None, limits=limits, deadline=monotonic() + limits.seconds)
+    return process._parsed(json.dumps(answer, ensure_ascii=False).encode(errors="replace"), 0, limits)

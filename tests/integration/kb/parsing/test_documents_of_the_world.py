@@ -15,15 +15,12 @@ from kb.documents import ParsedFile, Span, citation
 from kb.parsing.paragraphs import spans
 from kb.parsing.process import parse
 from tests.fakes.documents.files import W, canvas, docx_of, fetched, paragraph, run
+from tests.fakes.documents.parsed import read_here
 from tests.fakes.documents.source import listed
 
 CASES = Path(__file__).parents[3] / "data" / "cases" / "documents"
 EXPECTED = [json.loads(line) for line in (CASES / "expected.jsonl").read_text(encoding="utf-8").splitlines()]
 NOT_READ = "Letters could not be read"
-
-
-async def read(name: str) -> ParsedFile:
-    return await parse(fetched((CASES / name).read_bytes()))
 
 
 def passages(parsed: ParsedFile) -> list[str]:
@@ -33,7 +30,7 @@ def passages(parsed: ParsedFile) -> list[str]:
 
 @pytest.mark.parametrize("case", EXPECTED, ids=lambda case: f"{case['file']}: {case['kind']}")
 async def test_a_document_is_read_as_it_is_printed(case):
-    parsed = await read(case["file"])
+    parsed = await parse(fetched((CASES / case["file"]).read_bytes()))
     found = passages(parsed)
     text = " ".join("\n".join(page.text for page in parsed.pages).split())
     if "query" in case:  # what is asked is how the passage is cited
@@ -102,8 +99,8 @@ def width(words: str, size: float = 11) -> float:
     return float(pdfmetrics.stringWidth(words, "DejaVu", size))
 
 
-async def text_of(data: bytes, media_type: str = "") -> str:
-    parsed = await parse(fetched(data, media_type))
+def text_of(data: bytes, media_type: str = "") -> str:
+    parsed = read_here(data, media_type)
     return " ".join("\n".join(page.text for page in parsed.pages).split())
 
 
@@ -122,28 +119,28 @@ UP, DOWN = 4.0, -2.0
         ([("It was 10", 0), ("3", UP), (" times as much.", 0)], "It was 10³ times as much."),
     ],
 )  # fmt: skip
-async def test_raised_text_of_a_pdf_is_a_mark_or_an_exponent(line, text):
-    assert await text_of(printed(line)) == text
+def test_raised_text_of_a_pdf_is_a_mark_or_an_exponent(line, text):
+    assert text_of(printed(line)) == text
 
 
-async def test_marks_that_are_painted_last_are_told_by_their_place():
+def test_marks_that_are_painted_last_are_told_by_their_place():
     data = printed(
         [("In 2021 the courts heard 812 cases of hate crime in", 0)],
         [("the regions, and 64 per cent of these went on.", 0)],
         last=[(60 + width("In 2021 the courts heard 812"), 744, "2"), (60 + width("the regions, and 64"), 730, "13")],
     )
     text = "In 2021 the courts heard 812 cases of hate crime in the regions, and 64 per cent of these went on."
-    assert await text_of(data) == text
+    assert text_of(data) == text
 
 
-async def test_small_digits_on_the_line_make_a_figure_that_is_no_evidence():
+def test_small_digits_on_the_line_make_a_figure_that_is_no_evidence():
     data = printed([("The share of all was 34", 0)], last=[(60 + width("The share of all was 34"), 740, "12")])
-    parsed = await parse(fetched(data))
+    parsed = read_here(data)
     assert parsed.pages[0].text == f"The share of all was 34{UNREADABLE}12"
     assert parsed.notes[0].startswith("1 figure could not be told apart from a mark beside it")
 
 
-async def test_raised_text_of_a_word_file_is_told_by_alignment_style_and_position():
+def test_raised_text_of_a_word_file_is_told_by_alignment_style_and_position():
     footnote = (
         '<w:style w:type="character" w:styleId="Mark"><w:rPr><w:vertAlign w:val="superscript"/></w:rPr></w:style>'
     )
@@ -155,7 +152,7 @@ async def test_raised_text_of_a_word_file_is_told_by_alignment_style_and_positio
         run("2", '<w:vertAlign w:val="subscript"/>'), run("."),
     )  # fmt: skip
     text = "The court heard 812 cases in 2020, the 3rd took 90 days in 40 km² of CO₂."
-    assert await text_of(docx_of(body, styles=footnote)) == text
+    assert text_of(docx_of(body, styles=footnote)) == text
 
 
 FIELD = '<w:r><w:fldChar w:fldCharType="{}"/></w:r>'
@@ -180,14 +177,14 @@ POWER = "<m:sSup><m:e><m:r><m:t>10</m:t></m:r></m:e><m:sup><m:r><m:t>3</m:t></m:
         (f'<w:fldSimple w:instr="SEQ Table">{run("3")}</w:fldSimple>', "3"),
     ],
 )
-async def test_marks_and_formulas_of_a_word_file_are_told_by_its_fields(mark, shown):
+def test_marks_and_formulas_of_a_word_file_are_told_by_its_fields(mark, shown):
     style = '<w:style w:type="character" w:styleId="Refdenotaalpie"><w:name w:val="footnote reference"/></w:style>'
     body = paragraph(run("Some 34"), mark, run(" in all."))
-    assert await text_of(docx_of(body, styles=style)) == f"Some 34{shown} in all."
+    assert text_of(docx_of(body, styles=style)) == f"Some 34{shown} in all."
 
 
 @pytest.mark.parametrize("turn", [90, 180, 270])
-async def test_marks_are_told_on_a_page_that_lies_on_its_side(turn):
+def test_marks_are_told_on_a_page_that_lies_on_its_side(turn):
     pdf, out = canvas()
     pdf.setPageRotation(turn)
     pdf.translate(300, 400)
@@ -200,7 +197,7 @@ async def test_marks_are_told_on_a_page_that_lies_on_its_side(turn):
     pdf.drawText(text)
     pdf.showPage()
     pdf.save()
-    assert await text_of(out.getvalue()) == "In 2019 some 34 per cent."
+    assert text_of(out.getvalue()) == "In 2019 some 34 per cent."
 
 
 @pytest.mark.parametrize(
@@ -214,10 +211,10 @@ async def test_marks_are_told_on_a_page_that_lies_on_its_side(turn):
         ("---\ntitle: Hate\n---\n# Some 34\n\n| a | b |\n|---|---|\n| 1 | 2 |", "Some 34 a b 1 2"),
     ],
 )  # fmt: skip
-async def test_markdown_is_read_as_it_is_shown(written, text):
-    assert await text_of(written.encode(), "text/markdown") == text
+def test_markdown_is_read_as_it_is_shown(written, text):
+    assert text_of(written.encode(), "text/markdown") == text
     if "*" not in written and "#" not in written:
-        assert await text_of(written.encode(), "text/plain") == text
+        assert text_of(written.encode(), "text/plain") == text
 
 
 def note(kind: str, number: int, *runs: str) -> str:
@@ -228,7 +225,7 @@ def reference(kind: str, number: int) -> str:
     return f'<w:r><w:{kind}Reference w:id="{number}"/></w:r>'
 
 
-async def test_notes_of_a_word_file_stand_at_its_end_in_the_order_and_with_the_numbers_that_word_shows():
+def test_notes_of_a_word_file_stand_at_its_end_in_the_order_and_with_the_numbers_that_word_shows():
     rule = f'<w:endnote w:type="separator" w:id="0">{paragraph(run("RULE"))}</w:endnote>'
     ends = f"<w:endnotes {W}>{rule}{note('endnote', 3, run('Of 12 towns'))}</w:endnotes>"
     feet = (
@@ -239,7 +236,7 @@ async def test_notes_of_a_word_file_stand_at_its_end_in_the_order_and_with_the_n
         run("The text"), reference("footnote", 7), run(" goes on"), reference("footnote", 2),
         f"<w:del>{reference('footnote', 8)}</w:del>", run(" and ends."), reference("endnote", 3),
     )  # fmt: skip
-    parsed = await parse(fetched(docx_of(body, more=more)))
+    parsed = read_here(docx_of(body, more=more))
     assert parsed.pages[0].text == "The text goes on and ends.\n\nNotes\n1 By age.\n2 Weighted.\n1 Of 12 towns"
     assert any('below "Notes"' in note for note in parsed.notes)
 
@@ -281,21 +278,21 @@ BOX = f"<w:r><w:rPr>{{}}</w:rPr><w:pict><w:txbxContent>{paragraph(run('A box.'))
         ),
     ],
 )  # fmt: skip
-async def test_a_word_file_is_read_as_it_is_printed_once_its_changes_are_accepted(body, text):
+def test_a_word_file_is_read_as_it_is_printed_once_its_changes_are_accepted(body, text):
     styles = (
         '<w:style w:type="paragraph" w:styleId="TDC1"><w:name w:val="toc 1"/></w:style>'
         '<w:style w:type="table" w:styleId="Head"><w:tblStylePr w:type="firstRow"><w:tcPr><w:shd w:fill="000080"/>'
         "</w:tcPr></w:tblStylePr></w:style>"
     )
-    parsed = await parse(fetched(docx_of(body, styles=styles)))
+    parsed = read_here(docx_of(body, styles=styles))
     assert parsed.pages[0].text == text
 
 
-async def test_text_that_word_hides_on_the_web_is_left_out():
+def test_text_that_word_hides_on_the_web_is_left_out():
     body = paragraph(
         run("People came."), run("HIDDEN", "<w:webHidden/>"), run(" They stayed.", '<w:webHidden w:val="0"/>')
     )
-    assert await text_of(docx_of(body)) == "People came. They stayed."
+    assert text_of(docx_of(body)) == "People came. They stayed."
 
 
 @pytest.mark.parametrize(
@@ -331,9 +328,9 @@ async def test_text_that_word_hides_on_the_web_is_left_out():
         ("Es la 34<sup>a</sup> vez en los últimos años.", "Es la 34ª vez en los últimos años."),
     ],
 )
-async def test_raised_text_of_a_web_page_is_told_by_markup_and_style(markup, text):
+def test_raised_text_of_a_web_page_is_told_by_markup_and_style(markup, text):
     page = f"<html><head><style>.fn {{ vertical-align: super }}</style></head><body><p>{markup}</p></body></html>"
-    assert await text_of(page.encode(), "text/html") == text
+    assert text_of(page.encode(), "text/html") == text
 
 
 PANELS = [
@@ -350,26 +347,26 @@ PANELS = [
 
 
 @pytest.mark.parametrize("panel", PANELS)
-async def test_what_a_reader_opens_by_a_click_is_read_and_what_is_hidden_in_it_is_not(panel):
+def test_what_a_reader_opens_by_a_click_is_read_and_what_is_hidden_in_it_is_not(panel):
     inner = '<p>Half of the pupils told nobody.<span style="opacity:0"> HIDDEN</span></p>'
     sheet = "<style>.body { max-height: 0; overflow: hidden }</style>"
     page = f"<html><head>{sheet}</head><body><p>Seen.</p>{panel.format(inner)}</body></html>"
-    parsed = await parse(fetched(page.encode(), "text/html"))
+    parsed = read_here(page.encode(), "text/html")
     assert "Half of the pupils told nobody." in parsed.pages[0].text
     assert "HIDDEN" not in parsed.pages[0].text
     assert any(note.startswith("Text that a reader opens by a click was read") for note in parsed.notes)
 
 
 @pytest.mark.parametrize("markup", ["<s>{}</s>", "<del>{}</del>", '<i style="text-decoration: line-through">{}</i>'])
-async def test_what_a_page_strikes_out_is_no_evidence(markup):
-    parsed = await parse(fetched(f"<html><p>Some {markup.format('12')} 34 men.</p></html>".encode(), "text/html"))
+def test_what_a_page_strikes_out_is_no_evidence(markup):
+    parsed = read_here(f"<html><p>Some {markup.format('12')} 34 men.</p></html>".encode(), "text/html")
     assert parsed.pages[0].text == "Some 34 men."
     assert parsed.notes == ("Text that is struck out was not read: 2 characters.",)
 
 
-async def test_a_row_of_a_table_is_one_line_whatever_its_cells_are_made_of():
+def test_a_row_of_a_table_is_one_line_whatever_its_cells_are_made_of():
     rows = "".join(f"<tr><td><p>{a}</p></td><td><div>{b}</div></td></tr>" for a, b in (("Spain", 34), (PROSE, 35)))
-    parsed = await parse(fetched(f"<html><table>{rows}</table></html>".encode(), "text/html"))
+    parsed = read_here(f"<html><table>{rows}</table></html>".encode(), "text/html")
     assert parsed.pages[0].text == f"Spain 34\n{PROSE}\n35"
 
 
@@ -383,9 +380,9 @@ async def test_a_row_of_a_table_is_one_line_whatever_its_cells_are_made_of():
         '<p><a href="#away">Go</a></p><p>Between.</p><div id="away" style="display:none">{}</div>',
     ],
 )
-async def test_what_no_click_opens_stays_hidden(hidden):
+def test_what_no_click_opens_stays_hidden(hidden):
     page = f"<html><body><p>Seen.</p>{hidden.format('HIDDEN')}</body></html>"
-    assert "HIDDEN" not in await text_of(page.encode(), "text/html")
+    assert "HIDDEN" not in text_of(page.encode(), "text/html")
 
 
 @pytest.mark.parametrize(
@@ -398,16 +395,16 @@ async def test_what_no_click_opens_stays_hidden(hidden):
         (b"<000E>", f"con{UNREADABLE}rmed"),
     ],
 )
-async def test_a_letter_is_read_where_its_font_tells_it_and_else_marked(told, word):
+def test_a_letter_is_read_where_its_font_tells_it_and_else_marked(told, word):
     data = (CASES / "lig_pua.pdf").read_bytes().replace(b"<E000>", told)
-    parsed = await parse(fetched(data))
+    parsed = read_here(data)
     assert word in parsed.pages[0].text
     assert bool(passages(parsed)) is (word == "confirmed")
 
 
-async def test_a_letter_whose_code_says_nothing_is_marked():
+def test_a_letter_whose_code_says_nothing_is_marked():
     data = (CASES / "lig_pua.pdf").read_bytes().replace(b"/ToUnicode", b"/NoUnicode").replace(b"/fi]", b"/q1]")
-    parsed = await parse(fetched(data))
+    parsed = read_here(data)
     assert f"con{UNREADABLE}rmed" in parsed.pages[0].text
     assert passages(parsed) == []
 
@@ -421,8 +418,8 @@ async def test_a_letter_whose_code_says_nothing_is_marked():
         ('<w:sym w:font="Own" w:char="no"/>', f"Of those {UNREADABLE} 16"),
     ],
 )
-async def test_a_symbol_of_a_word_file_is_read_where_its_font_is_known(symbol, text):
-    assert await text_of(docx_of(paragraph(run("Of those "), f"<w:r>{symbol}</w:r>", run(" 16")))) == text
+def test_a_symbol_of_a_word_file_is_read_where_its_font_is_known(symbol, text):
+    assert text_of(docx_of(paragraph(run("Of those "), f"<w:r>{symbol}</w:r>", run(" 16")))) == text
 
 
 FIRST = [
@@ -475,8 +472,8 @@ def joined(*columns: Sequence[str]) -> str:
          "Bilbao 21 53 Trento 21 53 Vitoria 21 53 Milan 21 53"),
     ],
 )  # fmt: skip
-async def test_columns_that_are_painted_row_by_row_are_read_one_by_one_and_tables_are_not(rows, text):
-    parsed = await parse(fetched(placed(*rows)))
+def test_columns_that_are_painted_row_by_row_are_read_one_by_one_and_tables_are_not(rows, text):
+    parsed = read_here(placed(*rows))
     assert " ".join(parsed.pages[0].text.split()) == text
     assert any("columns" in note for note in parsed.notes) is ("column" in text)
 
@@ -491,9 +488,9 @@ async def test_columns_that_are_painted_row_by_row_are_read_one_by_one_and_table
         (b"/Nums [0 << /S /D >> ", ["1", "2", "3", "4", "5"]),
     ],
 )
-async def test_pages_bear_their_printed_numbers(labels, shown):
+def test_pages_bear_their_printed_numbers(labels, shown):
     data = (CASES / "frontmatter.pdf").read_bytes()
     start = data.index(b"/Nums [")
     end = data.index(b"] >>", start)
-    parsed = await parse(fetched(data[:start] + labels.ljust(end - start) + data[end:]))
+    parsed = read_here(data[:start] + labels.ljust(end - start) + data[end:])
     assert [page.label for page in parsed.pages] == shown
