@@ -10,15 +10,17 @@ import asyncio
 import gc
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 import pytest
 from _pytest.terminal import TerminalReporter
+from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
 from tests.fakes.machine.memory import memory
@@ -28,6 +30,7 @@ _MADE_BETWEEN_LOOKS: Final = 20_000
 _MANY: Final = 10
 _SHOWN: Final = 25
 _LONGEST: Final = "test_growth.py"
+_CALLER: Final = Path(__file__).with_name("fakes") / "machine" / "start" / "caller.py"
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 """A grammar that jsonschema builds in a second of each process, for a format that no description here has."""
 _SECONDS: Final = pytest.StashKey[defaultdict[str, float]]()
@@ -100,3 +103,17 @@ def desk_file(settled_file: Path) -> Iterator[Path]:
     """A copy of it, for a desk over SQLite alone."""
     with tempfile.TemporaryDirectory(prefix="antiphon-desk-", dir=memory()) as folder:
         yield Path(shutil.copy(settled_file, folder))
+
+
+@pytest.fixture(scope="session")
+def preloaded() -> Sequence[str]:
+    """How to call the command, or with ``-m`` a module, without the imports: one process makes them for a whole run."""
+    run = os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
+    folder = Path(tempfile.gettempdir(), f"antiphon-{run}")  # a short name, since that of a socket must be
+    folder.mkdir(exist_ok=True)
+    path = folder / "calls"
+    with FileLock(folder / "lock"):
+        if not path.exists():
+            server = [sys.executable, "-m", "tests.fakes.machine.start.preloaded", str(path), str(run)]
+            subprocess.run(server, stdin=subprocess.DEVNULL, cwd=Path(__file__).parents[1], check=True)
+    return (sys.executable, "-I", "-S", str(_CALLER), str(path))

@@ -15,7 +15,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import termios
 from collections.abc import Iterator, Sequence
 from contextlib import chdir, contextmanager
@@ -24,7 +23,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from filelock import FileLock
 from typer.testing import CliRunner
 
 from bot.cli.main import app
@@ -32,8 +30,6 @@ from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.servers.chat import ChatServer, serving
 
 COMMAND = (str(Path(sys.executable).with_name("antiphon")),)
-CALLER = Path(__file__).with_name("start") / "caller.py"
-ROOT = Path(__file__).parents[2]
 GUARD_SECONDS = 480  # only bounds a hang
 SOON = {
     "ANTIPHON__PROFILES__LIVE__DEADLINE_SECONDS": "3",
@@ -247,20 +243,6 @@ def first_draft(shown: str) -> str:
     found = re.search(r"─ Draft 1: .*\n│ (.*?) *│\n", shown)
     assert found, shown
     return found.group(1)
-
-
-@pytest.fixture(scope="session")
-def preloaded() -> Sequence[str]:
-    """How to call the command without its imports, which one process makes for all processes of a run."""
-    run = os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
-    folder = Path(tempfile.gettempdir(), f"antiphon-{run}")  # a short name, since that of a socket must be
-    folder.mkdir(exist_ok=True)
-    path = folder / "calls"
-    with FileLock(folder / "lock"):
-        if not path.exists():
-            server = [sys.executable, "-m", "tests.e2e.start.preloaded", str(path), str(run)]
-            subprocess.run(server, stdin=subprocess.DEVNULL, cwd=ROOT, check=True)
-    return (sys.executable, "-I", "-S", str(CALLER), str(path))
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 ``python -m tests.fakes.desk.draft_worker``, with the settings in the environment. ``ENGINE`` says what the engine does:
 ``drafts`` at once, ``waits`` for the file ``GO``, or ``dies`` and takes the process along. ``HEARTBEAT`` is how often
-the lease is renewed. A line on standard output says when the engine begins.
+the lease is renewed. A line on standard output says when the engine begins, and which process it is in.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class SignallingEngine(Engine):
     async def suggest(self, request: Request, on_progress: OnProgress = unheard) -> Suggestion:
         """A draft that names this process."""
         del on_progress
-        sys.stdout.write("begun\n")
+        sys.stdout.write(f"begun {os.getpid()}\n")
         sys.stdout.flush()
         if os.environ["ENGINE"] == "dies":
             os._exit(9)

@@ -1,8 +1,9 @@
-"""``python -m tests.e2e.start.preloaded SOCKET RUN``: what each call of the command loads, then a fork for each.
+"""``python -m tests.fakes.machine.start.preloaded SOCKET RUN``: what each call of the command loads, then forks of it.
 
 Owns the fork. It ends once the socket can be called, and leaves a process that answers until the process RUN has ended.
 A call (``caller.py``) sends its arguments, its environment, its folder and its three standard streams; it gets the
-process's number and in the end its status. A call that goes away takes its process with it.
+process's number and in the end its status. A call that goes away takes its process with it. Behind ``-m`` stands the
+module that is run instead of the command.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import importlib
 import io
 import json
 import os
+import runpy
 import select
 import shutil
 import signal
@@ -101,6 +103,10 @@ def _become(said: dict[str, object], streams: list[int]) -> None:
         made = io.TextIOWrapper(written, "utf-8", errors, line_buffering=is_shown)
         setattr(sys, name, made)
         setattr(sys, f"__{name}__", made)
+    if arguments[:1] == ["-m"]:
+        sys.argv = arguments[1:]
+        runpy.run_module(arguments[1], run_name="__main__")
+        return
     from bot.cli.main import main
 
     main()

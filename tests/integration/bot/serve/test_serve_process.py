@@ -6,9 +6,8 @@ import asyncio
 import json
 import os
 import signal
-import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -29,7 +28,7 @@ PLACES = ("DATABASE", "SECRET_FILE", "BACKUP_FOLDER")
 
 
 @asynccontextmanager
-async def _serving(folder: Path, drain: str) -> AsyncIterator[Process]:
+async def _serving(preloaded: Sequence[str], folder: Path, drain: str) -> AsyncIterator[Process]:
     """The process; killed at the end of the block, if it is still there."""
     own = {name: text for name, text in os.environ.items() if not name.upper().startswith("ANTIPHON")}
     (folder / "SECRET_FILE").write_text(SECRET.hex())
@@ -43,7 +42,7 @@ async def _serving(folder: Path, drain: str) -> AsyncIterator[Process]:
         "XDG_RUNTIME_DIR": str(folder),
     }
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tests.fakes.desk.serve_process"),
+        *(*preloaded, "-m", "tests.fakes.desk.serve_process"),
         stdout=PIPE,
         stderr=PIPE,
         env=own | more | OPERATED,
@@ -57,7 +56,9 @@ async def _serving(folder: Path, drain: str) -> AsyncIterator[Process]:
 
 
 @pytest.mark.parametrize("drain", ["60", "0.1"])
-async def test_told_to_end_it_is_not_ready_first_and_leaves_nothing_half_done(tmp_path: Path, drain: str) -> None:
+async def test_told_to_end_it_is_not_ready_first_and_leaves_nothing_half_done(
+    preloaded: Sequence[str], tmp_path: Path, drain: str
+) -> None:
     """What it has time for is finished. Else the draft goes back into the queue, and the send is read back later."""
     has_time, community = drain == "60", SampleCommunity()
     live = await Database.open(tmp_path / "DATABASE", secret=SECRET)
@@ -67,7 +68,7 @@ async def test_told_to_end_it_is_not_ready_first_and_leaves_nothing_half_done(tm
         sent = await drafted(desk, DraftQueue(live, "test"), community.flag("103", "mill_pond"))
         await approve(desk, sent)
         begun = await desk.intake.flag(community.flag("101", "mill_pond"))
-        async with _serving(tmp_path, drain) as process:
+        async with _serving(preloaded, tmp_path, drain) as process:
             assert process.stdout is not None
             async with asyncio.timeout(GUARD_SECONDS):
                 assert {await process.stdout.readline() for _ in range(2)} == {b"drafting\n", b"sending\n"}

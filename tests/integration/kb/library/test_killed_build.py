@@ -7,7 +7,7 @@ import random
 import signal
 import sqlite3
 import subprocess
-import sys
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -22,16 +22,16 @@ KILLS = int(os.environ.get("ANTIPHON_KILLS", "6"))
 QUERY = "paragraph 3 of report 17"
 
 
-def run(folder: Path, lines: int | None) -> tuple[bool, list[str]]:
+def run(preloaded: Sequence[str], folder: Path, lines: int | None) -> tuple[bool, list[str]]:
     """A build, killed after it printed so many lines; whether it ended by itself, and what it printed."""
-    command = [sys.executable, "-m", "tests.fakes.documents.killed_build", str(folder)]
+    command = [*preloaded, "-m", "tests.fakes.documents.killed_build", str(folder)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        seen: list[str] = []
+        number, seen = int(process.stdout.readline()), list[str]()
         for line in process.stdout:
             seen.append(line.strip())
             if lines is not None and len(seen) >= lines:
-                process.send_signal(signal.SIGKILL)
+                os.kill(number, signal.SIGKILL)
                 break
         process.stdout.read()
     return process.returncode == 0, seen
@@ -54,9 +54,9 @@ def answers(folder: Path) -> tuple[object, ...]:
     return found
 
 
-def test_a_build_that_is_killed_ends_as_one_that_is_not(tmp_path: Path) -> None:
+def test_a_build_that_is_killed_ends_as_one_that_is_not(preloaded: Sequence[str], tmp_path: Path) -> None:
     """Protects from double, lost and half documents, wherever the power goes: in the words, vectors or their file."""
-    ended, steps = run(tmp_path / "whole", None)
+    ended, steps = run(preloaded, tmp_path / "whole", None)
     assert ended
     wanted = answers(tmp_path / "whole")
     assert wanted[2] == []
@@ -68,9 +68,9 @@ def test_a_build_that_is_killed_ends_as_one_that_is_not(tmp_path: Path) -> None:
     places += [chance.randrange(1, len(steps)) for _ in range(KILLS)]
     for number, place in enumerate(places):
         folder = tmp_path / f"killed-{number // 3}"
-        run(folder, place)
+        run(preloaded, folder, place)
         if number % 3 == 2 or number == len(places) - 1:
-            assert run(folder, None)[0]
+            assert run(preloaded, folder, None)[0]
             assert library_of(folder) == library_of(tmp_path / "whole")
             assert answers(folder) == wanted
             assert len(list(folder.glob(f"{FILE}-neighbours-*"))) == 1
@@ -83,16 +83,16 @@ def lose_vectors(folder: Path) -> None:
         database.execute("UPDATE neighbours SET vectors = 1")
 
 
-def test_a_killed_build_leaves_the_old_one_served(tmp_path: Path) -> None:
+def test_a_killed_build_leaves_the_old_one_served(preloaded: Sequence[str], tmp_path: Path) -> None:
     """Protects searches: what was found before a build is found wherever the build is killed."""
-    assert run(tmp_path, None)[0]
+    assert run(preloaded, tmp_path, None)[0]
     before = answers(tmp_path)
     lose_vectors(tmp_path)
     left = answers(tmp_path)[1]
-    steps = run(tmp_path, None)[1]
+    steps = run(preloaded, tmp_path, None)[1]
     for said in ("_embed begins", "_write begins", "write_index is done", "_write is done"):
         lose_vectors(tmp_path)
-        assert not run(tmp_path, 1 + steps.index(said))[0]
+        assert not run(preloaded, tmp_path, 1 + steps.index(said))[0]
         words, vectors, faults = answers(tmp_path)
         assert (words, faults) == (before[0], [])
         assert set(left) <= set(vectors) <= set(before[1])  # type: ignore[call-overload]

@@ -6,9 +6,8 @@ import asyncio
 import json
 import os
 import signal
-import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -34,8 +33,9 @@ ONE_DATABASE = pytest.mark.parametrize("database_server", ["sqlite"], indirect=T
 class Workers:
     """Starts processes that draft from one database, with leases of a second."""
 
-    def __init__(self, place: Path | URL, folder: Path) -> None:
+    def __init__(self, place: Path | URL, folder: Path, preloaded: Sequence[str]) -> None:
         self.go = folder / "go"
+        self.preloaded = preloaded
         if isinstance(place, Path):
             where = {"ANTIPHON__DESK__DATABASE": str(place)}
         else:
@@ -56,7 +56,7 @@ class Workers:
     async def started(self, name: str, engine: str, *, drain: str = "60", **more: str) -> AsyncIterator[Process]:
         """A process whose engine does this; killed at the end of the block, if it is still there."""
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "tests.fakes.desk.draft_worker"),
+            *(*self.preloaded, "-m", "tests.fakes.desk.draft_worker"),
             stdout=PIPE,
             stderr=PIPE,
             env=self._variables | {"NAME": name, "ENGINE": engine, "ANTIPHON__DESK__DRAIN_SECONDS": drain} | more,
@@ -70,8 +70,8 @@ class Workers:
 
 
 @pytest.fixture
-def workers(place: Path | URL, tmp_path: Path) -> Workers:
-    return Workers(place, tmp_path)
+def workers(place: Path | URL, tmp_path: Path, preloaded: Sequence[str]) -> Workers:
+    return Workers(place, tmp_path, preloaded)
 
 
 @pytest.fixture
@@ -83,11 +83,13 @@ async def live(place: Path | URL) -> AsyncIterator[Database]:
     await opened.close()
 
 
-async def begun(process: Process) -> None:
-    """Wait until the engine is at work on a case."""
+async def begun(process: Process) -> int:
+    """Wait until the engine is at work on a case; the number of its process, which ``process`` stands for."""
     assert process.stdout is not None
     async with asyncio.timeout(GUARD_SECONDS):
-        assert await process.stdout.readline() == b"begun\n"
+        said, number = (await process.stdout.readline()).split()
+    assert said == b"begun"
+    return int(number)
 
 
 async def ended(process: Process) -> tuple[int, str]:
@@ -118,8 +120,7 @@ async def test_a_case_whose_worker_was_killed_is_drafted_by_another(
     desk = build_desk(live)
     case = await desk.intake.flag(post)
     async with workers.started("first", "waits") as first:
-        await begun(first)
-        first.kill()
+        os.kill(await begun(first), signal.SIGKILL)
         async with workers.started("second", "drafts"):
             await until(lambda: is_in_review(desk, case.id))
     assert await texts(desk, case.id) == ["drafted by second"]
@@ -138,13 +139,13 @@ async def test_a_worker_that_slept_through_its_lease_writes_nothing(
     desk = build_desk(live)
     case = await desk.intake.flag(post)
     async with workers.started("sleeper", "waits", HEARTBEAT="3600") as sleeper:
-        await begun(sleeper)
-        sleeper.send_signal(signal.SIGSTOP)
+        number = await begun(sleeper)
+        os.kill(number, signal.SIGSTOP)
         async with workers.started("other", "drafts"):
             await until(lambda: is_in_review(desk, case.id))
         reviewed, history = await desk.queries.case(case.id), await desk.queries.history(case.id)
         workers.go.touch()
-        sleeper.send_signal(signal.SIGCONT)
+        os.kill(number, signal.SIGCONT)
         assert sleeper.stderr is not None
         said = b""
         async with asyncio.timeout(GUARD_SECONDS):
