@@ -1,7 +1,8 @@
 """The connection to the database: one code path over SQLite and PostgreSQL.
 
 A commit is on the disk when it returns, and the vendors' errors become the project's. A transaction must never stay
-open across a network call; the callers see to that.
+open across a network call; the callers see to that. What SQLAlchemy writes differently for the two is here, too:
+inserting new rows, spans of time, JSON.
 """
 
 from __future__ import annotations
@@ -10,20 +11,23 @@ import asyncio
 import logging
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import URL, exc
+from sqlalchemy import JSON, URL, ColumnElement, Float, cast, exc, extract, func, inspect, literal
+from sqlalchemy.dialects.postgresql import insert as insert_postgresql
+from sqlalchemy.dialects.sqlite import insert as insert_sqlite
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from core.desk.database import postgresql, sqlite
 from core.desk.database.revisions import check_revision, may_use, newest, revision, upgrade
 from core.desk.runtime.faults import reach
-from core.errors import AntiphonError, BadInput, NotAllowed, StoreUnavailable
+from core.desk.schema import Base
+from core.errors import AntiphonError, BadInput, Conflict, NotAllowed, StoreUnavailable
 from core.i18n.sentences import sentence
 
 
@@ -326,3 +330,65 @@ def connected(place: Path | URL, busy_seconds: float = 30.0, lease_seconds: floa
         check_no_folder(place)
         return sqlite.engine(place, busy_seconds)
     return postgresql.engine(place, busy_seconds, lease_seconds=lease_seconds)
+
+
+def _insert(session: Session, table: type[Base]) -> Any:
+    """The vendor's own ``INSERT``, which knows ``ON CONFLICT``."""
+    return (insert_postgresql if session.get_bind().dialect.name == "postgresql" else insert_sqlite)(table)
+
+
+async def insert_new(session: Session, table: type[Base], values: dict[str, Any], *unique: str) -> bool:
+    """Insert a row, unless one with the same ``unique`` columns is there; returns whether it was inserted.
+
+    On PostgreSQL it waits for a transaction that is inserting the same row.
+    """
+    statement = _insert(session, table).values(**values).on_conflict_do_nothing(index_elements=list(unique))
+    return (await session.execute(statement.returning(*inspect(table).primary_key))).first() is not None
+
+
+async def insert_all_new(session: Session, table: type[Base], rows: Sequence[dict[str, Any]], *unique: str) -> None:
+    """Insert those rows whose ``unique`` columns are not there yet; in one fixed order, against deadlocks."""
+    if rows:
+        insert = _insert(session, table)
+        ordered = sorted(rows, key=lambda row: [str(row[name]) for name in unique])
+        await session.execute(insert.on_conflict_do_nothing(index_elements=list(unique)), ordered)
+
+
+async def insert_or_add(
+    session: Session, table: type[Base], rows: Sequence[dict[str, Any]], counter: str, *unique: str
+) -> None:
+    """Insert rows; where one with the same ``unique`` columns is there, its ``counter`` grows instead."""
+    if rows:
+        insert = _insert(session, table)
+        more = {counter: table.__table__.c[counter] + insert.excluded[counter]}
+        await session.execute(insert.on_conflict_do_update(index_elements=list(unique), set_=more), rows)
+
+
+def seconds_between(session: Session, start: ColumnElement[Any], end: ColumnElement[Any]) -> ColumnElement[float]:
+    """How many seconds lie between two moments, to the millisecond."""
+    if session.get_bind().dialect.name == "postgresql":
+        return cast(extract("epoch", end - start), Float)
+    days: ColumnElement[float] = func.julianday(end) - func.julianday(start)
+    return days * 86400.0
+
+
+def json_text(session: Session, document: ColumnElement[str], *path: ColumnElement[str] | str) -> ColumnElement[str]:
+    """The text at a place in a JSON document that is kept as text, NULL where there is none; "" is no document.
+
+    Args:
+        path: names of fields; a column holds the number of an element, from 0, as text.
+    """
+    whole = func.nullif(document, "")
+    if session.get_bind().dialect.name == "postgresql":
+        return func.json_extract_path_text(cast(whole, JSON), *path)
+    place: ColumnElement[str] = literal("$")
+    for part in path:
+        place = place + "[" + part + "]" if isinstance(part, ColumnElement) else place + f'."{part}"'
+    return func.json_extract(whole, place)
+
+
+def committed_row(row: _T | None) -> _T:
+    """The row that kept ``insert_new`` from inserting; ``Conflict`` if it has disappeared meanwhile."""
+    if row is None:
+        raise Conflict(sentence("Somebody else changed the same row at this moment."), remedy=sentence("Try again."))
+    return row

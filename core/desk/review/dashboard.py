@@ -14,8 +14,7 @@ from sqlalchemy import select
 
 from core.desk.communities.native_roles import LiveRoles
 from core.desk.communities.own_cards import OwnCards, PreparedReplies
-from core.desk.database.connection import Database, Session
-from core.desk.database.dialect import json_text
+from core.desk.database.connection import Database, Session, json_text
 from core.desk.invariants.facts import doubled_in, faults_of
 from core.desk.review.proposals import Proposals
 from core.desk.rules.dashboard_ports import (

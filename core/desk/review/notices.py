@@ -15,8 +15,7 @@ from typing import Final
 
 from sqlalchemy import delete, select, update
 
-from core.desk.database.connection import Database, Session
-from core.desk.database.dialect import insert_new
+from core.desk.database.connection import Database, Session, insert_new
 from core.desk.rules.approval import CLOSED, CaseState
 from core.desk.rules.case_cards import Card
 from core.desk.rules.notices import CallKind, Notice

@@ -8,8 +8,7 @@ from uuid import uuid4
 
 from sqlalchemy import and_, delete, or_, select, update
 
-from core.desk.database.connection import Session
-from core.desk.database.dialect import insert_new
+from core.desk.database.connection import Session, insert_new
 from core.desk.rules.approval import ApprovedReply, CaseState
 from core.desk.rules.roles import OnCase, may_on_case
 from core.desk.schema import ApprovalRow, CaseRow, CommunityRow, FirstApprovalRow, OutboxRow, OutboxState

@@ -13,8 +13,7 @@ from typing import Any, Final
 from sqlalchemy import and_, func, literal, or_, select, update
 
 from core import models
-from core.desk.database.connection import Session
-from core.desk.database.dialect import json_text
+from core.desk.database.connection import Session, json_text
 from core.desk.rules.approval import CLOSED, IN_PROGRESS, CaseState, check_transition, state_words
 from core.desk.rules.policy import check_wish
 from core.desk.rules.roles import Person

@@ -11,8 +11,7 @@ from typing import Any, Final
 
 from sqlalchemy import delete, select
 
-from core.desk.database.connection import Session
-from core.desk.database.dialect import insert_new
+from core.desk.database.connection import Session, insert_new
 from core.desk.rules.policy import CommunityPolicy, from_json
 from core.desk.schema import Change, CommunityRow, PauseRow
 from core.desk.store.audit import record

@@ -12,8 +12,7 @@ from typing import Final
 from sqlalchemy import case as when
 from sqlalchemy import delete, func, select, update
 
-from core.desk.database.connection import Session
-from core.desk.database.dialect import insert_or_add
+from core.desk.database.connection import Session, insert_or_add
 from core.desk.rules.approval import CaseState
 from core.desk.rules.careful_watch import COUNTED_DAYS, LABEL_DAYS, FindLabel, WatchRecord
 from core.desk.schema import CaseRow, CommunityRow, WatchDayRow

@@ -12,8 +12,7 @@ from typing import Final
 
 from sqlalchemy import delete, func, select
 
-from core.desk.database.connection import Session
-from core.desk.database.dialect import insert_new
+from core.desk.database.connection import Session, insert_new
 from core.desk.rules.approval import CLOSED, CaseState
 from core.desk.schema import CaseRow, FlaggerRow, MemberFlagRow
 from core.desk.store import communities

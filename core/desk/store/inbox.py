@@ -13,8 +13,7 @@ from typing import Any, Final
 
 from sqlalchemy import delete, func, or_, select, update
 
-from core.desk.database.connection import Database, Session
-from core.desk.database.dialect import insert_all_new, insert_new
+from core.desk.database.connection import Database, Session, insert_all_new, insert_new
 from core.desk.rules.platforms import ArrivedUpdate, WaitingUpdate
 from core.desk.schema import OffsetRow, UpdateRow, UpdateState
 from core.desk.store.leadership import Office

@@ -14,8 +14,7 @@ from uuid import uuid4
 
 from sqlalchemy import ColumnElement, Integer, Select, Text, and_, column, exists, func, literal, select, update, values
 
-from core.desk.database.connection import Session
-from core.desk.database.dialect import insert_new
+from core.desk.database.connection import Session, insert_new
 from core.desk.schema import JobRow, JobState, TurnRow
 from core.errors import Conflict
 from core.models import Priority

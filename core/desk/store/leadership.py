@@ -6,8 +6,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import delete, or_, update
 
-from core.desk.database.connection import Database, Session
-from core.desk.database.dialect import insert_new
+from core.desk.database.connection import Database, Session, insert_new
 from core.desk.runtime.lease import give_back
 from core.desk.schema import LeadershipRow
 

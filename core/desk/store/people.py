@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import delete, select, update
 
-from core.desk.database.connection import Session
-from core.desk.database.dialect import committed_row, insert_all_new, insert_new
+from core.desk.database.connection import Session, committed_row, insert_all_new, insert_new
 from core.desk.rules.roles import OnCase, OnCommunity, Person, Role, may_on_case, may_on_community, refused
 from core.desk.schema import CommunityRow, KnownNameRow, MembershipRow, PersonRow
 from core.i18n.sentences import Name

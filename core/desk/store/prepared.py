@@ -9,8 +9,7 @@ from collections.abc import Collection
 
 from sqlalchemy import delete, select, update
 
-from core.desk.database.connection import Session
-from core.desk.database.dialect import insert_new
+from core.desk.database.connection import Session, insert_new
 from core.desk.rules.origins import ReviewOfPrepared
 from core.desk.schema import PreparedReplyRow
 from core.desk.store import own_cards

@@ -13,8 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 from sqlalchemy import delete, update
 
-from core.desk.database.connection import Session
-from core.desk.database.dialect import insert_new
+from core.desk.database.connection import Session, insert_new
 from core.desk.schema import PreviewRow
 from core.errors import BadAnswer, StoreUnavailable
 from core.i18n.sentences import sentence

@@ -9,8 +9,7 @@ from datetime import datetime
 
 from sqlalchemy import Text, cast, delete, or_, select, update
 
-from core.desk.database.connection import Session
-from core.desk.database.dialect import json_text
+from core.desk.database.connection import Session, json_text
 from core.desk.rules.approval import CaseState
 from core.desk.schema import ApprovalRow, CaseRow, ClaimChoiceRow, OutboxRow, OutboxState, SuggestionRow
 from core.desk.store.cases import Case

@@ -12,8 +12,7 @@ from typing import Final
 
 from sqlalchemy import func, select, text
 
-from core.desk.database.connection import Database, Session
-from core.desk.database.dialect import insert_new
+from core.desk.database.connection import Database, Session, insert_new
 from core.desk.schema import AuditRow, DigestRow
 from core.desk.store.audit import heads_hash
 from core.desk.store.jobs import Job

@@ -14,8 +14,7 @@ from typing import Final
 
 from sqlalchemy import exists, func, select
 
-from core.desk.database.connection import Database, Session
-from core.desk.database.dialect import insert_new
+from core.desk.database.connection import Database, Session, insert_new
 from core.desk.rules.approval import CaseState
 from core.desk.rules.numbers import AFTER_HOURS
 from core.desk.rules.platforms import ChatPlatform

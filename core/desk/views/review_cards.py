@@ -13,8 +13,7 @@ from typing import Any
 
 from sqlalchemy import delete, func, or_, select, update
 
-from core.desk.database.connection import Session
-from core.desk.database.dialect import insert_new
+from core.desk.database.connection import Session, insert_new
 from core.desk.rules.approval import CLOSED, IN_PROGRESS
 from core.desk.rules.case_cards import CardTrouble
 from core.desk.schema import BoardTroubleRow, CaseRow, CommunityRow, ReviewCardRow

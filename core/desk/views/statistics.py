@@ -14,8 +14,7 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Select, Subquery, Text, and_, case, cast, func, select
 
-from core.desk.database.connection import Session
-from core.desk.database.dialect import json_text, seconds_between
+from core.desk.database.connection import Session, json_text, seconds_between
 from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import Statistics
 from core.desk.rules.closures import CloseReason
