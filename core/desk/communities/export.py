@@ -29,7 +29,7 @@ from core.desk.schema import ApprovalRow, CaseRow, OutboxRow, PersonRow, Suggest
 from core.desk.store.audit import write
 from core.desk.store.communities import load, policy_of
 from core.desk.store.people import require_on_community
-from core.desk.store.suggestion_documents import suggestion_from_json
+from core.desk.store.suggestions import suggestion_from_json
 from core.errors import BadInput, StoreUnavailable
 from core.models import Draft, Kind, Suggestion
 

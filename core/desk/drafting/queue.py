@@ -27,7 +27,7 @@ from core.desk.store import cases as store
 from core.desk.store import holds, jobs
 from core.desk.store.cases import Case
 from core.desk.store.jobs import Job, PeoplesWork
-from core.desk.store.suggestion_documents import Preview, keep_preview, preview_to_json, suggestion_to_json
+from core.desk.store.suggestions import Preview, keep_preview, preview_to_json, suggestion_to_json
 from core.engine.wording.text import counted
 from core.errors import Conflict
 from core.i18n.sentences import joined, sentence

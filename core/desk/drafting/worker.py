@@ -22,7 +22,7 @@ from core.desk.drafting.request import DraftingRequest
 from core.desk.runtime import metrics
 from core.desk.runtime.lease import give_back, pause, while_held
 from core.desk.runtime.logs import about
-from core.desk.store.suggestion_documents import Preview
+from core.desk.store.suggestions import Preview
 from core.desk.views.status import STOPPED
 from core.engine.pipeline import OnProgress
 from core.engine.ports import Turn

@@ -45,7 +45,7 @@ from core.desk.schema import (
     SuggestionRow,
 )
 from core.desk.store.audit import heads_hash, line_hash
-from core.desk.store.suggestion_documents import suggestion_from_json
+from core.desk.store.suggestions import suggestion_from_json
 from core.errors import StoreUnavailable
 from core.i18n.sentences import sentence
 from core.models import PostRef, Suggestion

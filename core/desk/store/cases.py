@@ -22,7 +22,7 @@ from core.desk.store import jobs
 from core.desk.store.accounts import selves
 from core.desk.store.audit import AuditEntry, entries, newest_actor, record_all
 from core.desk.store.people import name_of
-from core.desk.store.suggestion_documents import drop_preview
+from core.desk.store.suggestions import drop_preview
 from core.errors import BadInput, Conflict, NotAllowed
 from core.i18n.sentences import Sentence, sentence
 

@@ -18,7 +18,7 @@ from core.desk import schema
 from core.desk.database.connection import Session
 from core.desk.store.audit import record
 from core.desk.store.campaigns import forget_lead
-from core.desk.store.suggestion_documents import suggestion_from_json, suggestion_to_json
+from core.desk.store.suggestions import suggestion_from_json, suggestion_to_json
 from core.errors import StoreUnavailable
 
 ERASED: Final = "[erased]"

@@ -29,8 +29,7 @@ from core.desk.store.audit import newest_move
 from core.desk.store.cases import DRAFT, Case
 from core.desk.store.people import known_name, name_of, names_of, pseudonym, require_on_case, roles_of
 from core.desk.store.proposals import proposal_with
-from core.desk.store.suggestion_documents import Preview, preview_of
-from core.desk.store.suggestions import StoredSuggestion, claims_of
+from core.desk.store.suggestions import Preview, StoredSuggestion, claims_of, preview_of
 from core.desk.views.progress import progress
 from core.desk.views.replies import reply_now
 from core.desk.views.review_cards import card_language

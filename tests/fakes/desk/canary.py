@@ -11,7 +11,7 @@ from core.desk.rules.approval import CaseState
 from core.desk.rules.closures import CloseReason
 from core.desk.schema import CaseRow
 from core.desk.store.cases import Case, transition
-from core.desk.store.suggestion_documents import Preview
+from core.desk.store.suggestions import Preview
 from core.desk.upkeep.erasure import Erasure, ErasureReport
 from core.models import FlaggedPost, Suggestion, ThreadMessage
 from tests.fakes.desk.decisions import approve, execute, take

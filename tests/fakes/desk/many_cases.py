@@ -18,7 +18,7 @@ from core.desk.intake import Intake
 from core.desk.rules.approval import CaseState, text_hash
 from core.desk.store import communities, people
 from core.desk.store.cases import Case, transition_all
-from core.desk.store.suggestion_documents import suggestion_to_json
+from core.desk.store.suggestions import suggestion_to_json
 from core.models import FlaggedPost, PostRef
 from tests.fakes.desk.people import COMMUNITY, COMMUNITY_ID, MODERATOR, PLATFORM
 from tests.fakes.engine.suggestions import suggestion_for

@@ -17,7 +17,7 @@ from core.desk.rules.case_cards import Card
 from core.desk.rules.closures import CloseReason
 from core.desk.runtime.faults import installed
 from core.desk.store.cases import Case
-from core.desk.store.suggestion_documents import Preview, preview_from_json, preview_to_json
+from core.desk.store.suggestions import Preview, preview_from_json, preview_to_json
 from core.desk.upkeep.erasure import Erasure
 from core.desk.views.cards import build
 from core.engine.pipeline import Engine, OnProgress

@@ -18,7 +18,7 @@ from core.desk.rules.closures import CloseReason
 from core.desk.sending.outbox import Outbox
 from core.desk.store.cases import Case
 from core.desk.store.jobs import Job
-from core.desk.store.suggestion_documents import Preview
+from core.desk.store.suggestions import Preview
 from core.desk.upkeep.erasure import Erasure
 from core.desk.upkeep.retention import Retention
 from core.desk.views.cards import build, digest_of

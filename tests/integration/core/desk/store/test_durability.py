@@ -16,7 +16,7 @@ from bot.compose.desk import Desk, build_desk
 from core.desk.database.connection import Database, Session
 from core.desk.rules.approval import CaseState
 from core.desk.store.cases import Case
-from core.desk.store.suggestion_documents import suggestion_from_json, suggestion_to_json
+from core.desk.store.suggestions import suggestion_from_json, suggestion_to_json
 from core.errors import StoreUnavailable
 from core.models import FlaggedPost, Kind
 from tests.fakes.desk.decisions import approve, one_row
