@@ -25,10 +25,10 @@ from core.desk.schema import ProposalRow
 from core.desk.sending.checks import Obstacle, SendLimits, case_obstacle, original_obstacle, refuse
 from core.desk.store import accounts, approvals, communities, suggestions
 from core.desk.store import cases as store
+from core.desk.store.approvals import keep_proposal, proposal_with
 from core.desk.store.cases import Case
 from core.desk.store.outbox import require_settled
 from core.desk.store.people import known_pseudonym, require_on_case
-from core.desk.store.proposals import keep_proposal, proposal_with
 from core.desk.store.renewals import take_on
 from core.desk.store.suggestions import StoredSuggestion
 from core.engine.scoring.edits import EditReader, checked_edit

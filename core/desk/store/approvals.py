@@ -1,20 +1,31 @@
-"""Approvals in the database, each with its row of the outbox: the first of two, or the approval itself."""
+"""Exact texts that people were shown, and their approvals, each with its row of the outbox: the first of two, or the last.
+
+A proposal does not approve anything. It is kept so that a person confirms exactly what they were shown, and so that a
+second person can read what the first one approved.
+"""
 
 from __future__ import annotations
 
+import secrets
+import string
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Final
 from uuid import uuid4
 
 from sqlalchemy import and_, delete, or_, select, update
 
 from core.desk.database.connection import Session, insert_new
-from core.desk.rules.approval import ApprovedReply, CaseState
+from core.desk.rules.approval import CLOSED, ApprovedReply, CaseState
 from core.desk.rules.roles import OnCase, may_on_case
-from core.desk.schema import ApprovalRow, CaseRow, CommunityRow, FirstApprovalRow, OutboxRow, OutboxState
+from core.desk.schema import ApprovalRow, CaseRow, CommunityRow, FirstApprovalRow, OutboxRow, OutboxState, ProposalRow
 from core.desk.store.cases import Case, target_hash, touch
 from core.desk.store.communities import Community
 from core.desk.store.people import roles_of
+
+_KEPT: Final = timedelta(days=1)
+_ALPHABET: Final = string.ascii_lowercase + string.digits
+_LENGTH: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,3 +167,61 @@ async def keep(
         )
     )
     await session.flush()
+
+
+async def keep_proposal(
+    session: Session,
+    case: Case,
+    community: Community,
+    person_id: str,
+    text: str,
+    sha256: str,
+    *,
+    suggestion_id: str | None,
+    draft_rank: int | None,
+    quote: str = "",
+) -> ProposalRow:
+    """Keep a text for the present version of the case, under an id that cannot be guessed."""
+    id_ = "".join(secrets.choice(_ALPHABET) for _ in range(_LENGTH))
+    row = ProposalRow(
+        id=id_,
+        case_id=case.id,
+        version=case.version,
+        person_id=person_id,
+        text=text,
+        sha256=sha256,
+        suggestion_id=suggestion_id,
+        draft_rank=draft_rank,
+        quote=quote,
+        is_posting=community.is_posting,
+        rules_version=community.rules_version,
+        created_at=session.moment,
+    )
+    session.add(row)
+    await session.flush()
+    return row
+
+
+async def proposal_with(session: Session, case: Case, sha256: str) -> ProposalRow | None:
+    """The first proposal of these bytes for the present version of the case, shown to any person, or ``None``."""
+    query = select(ProposalRow).filter_by(case_id=case.id, version=case.version, sha256=sha256)
+    return await session.scalar(query.order_by(ProposalRow.created_at, ProposalRow.id).limit(1))
+
+
+async def forget_proposals(session: Session, limit: int) -> int:
+    """Delete those whose case is closed, and those older than a day, at most ``limit``; returns how many.
+
+    What a first person approved is kept until the case moves on, for the second one to read.
+    """
+    own_case = select(CaseRow.id).where(CaseRow.id == ProposalRow.case_id)
+    closed = own_case.where(CaseRow.state.in_(CLOSED)).exists()
+    awaited = (
+        own_case.join(FirstApprovalRow, FirstApprovalRow.case_id == CaseRow.id)
+        .where(CaseRow.version == ProposalRow.version, FirstApprovalRow.version == ProposalRow.version)
+        .where(FirstApprovalRow.sha256 == ProposalRow.sha256)
+        .exists()
+    )
+    old = or_(and_(ProposalRow.created_at <= session.moment - _KEPT, ~awaited), closed)
+    ids = list(await session.scalars(select(ProposalRow.id).where(old).limit(limit)))
+    await session.execute(delete(ProposalRow).where(ProposalRow.id.in_(ids)))
+    return len(ids)

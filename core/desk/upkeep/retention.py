@@ -17,9 +17,9 @@ from core.desk.database.connection import Database, Session
 from core.desk.rules.approval import CLOSED
 from core.desk.schema import CaseRow, JobRow, JobState
 from core.desk.store import finds, flaggers, inbox
+from core.desk.store.approvals import forget_proposals
 from core.desk.store.erasure import delete_case, erase_case, forget_unknown
 from core.desk.store.jobs import Job
-from core.desk.store.proposals import forget_proposals
 from core.desk.upkeep.chores import BATCH, Done, in_batches
 from core.desk.upkeep.scrub import ask_to_scrub
 from core.engine.wording.text import counted

@@ -25,10 +25,10 @@ from core.desk.rules.shortfalls import for_people
 from core.desk.schema import CaseRow, Original
 from core.desk.store import approvals, campaigns, communities, holds, outbox, prepared, suggestions
 from core.desk.store import cases as store
+from core.desk.store.approvals import proposal_with
 from core.desk.store.audit import newest_move
 from core.desk.store.cases import DRAFT, Case
 from core.desk.store.people import known_name, name_of, names_of, pseudonym, require_on_case, roles_of
-from core.desk.store.proposals import proposal_with
 from core.desk.store.suggestions import Preview, StoredSuggestion, claims_of, preview_of
 from core.desk.views.progress import progress
 from core.desk.views.replies import reply_now

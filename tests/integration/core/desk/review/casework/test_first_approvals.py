@@ -12,8 +12,8 @@ from core.desk.database.connection import Database
 from core.desk.rules.approval import CaseState
 from core.desk.rules.desk_ports import Casework
 from core.desk.rules.roles import Role
+from core.desk.store.approvals import forget_proposals
 from core.desk.store.cases import Case
-from core.desk.store.proposals import forget_proposals
 from core.desk.upkeep.expiry import Expiry
 from tests.fakes.desk.chores import NOW
 from tests.fakes.desk.decisions import BOLD, OWN_TEXT, card_of, execute, one_row, propose
