@@ -30,9 +30,9 @@ from core.desk.store.audit import newest_move
 from core.desk.store.cases import DRAFT, Case
 from core.desk.store.people import known_name, name_of, names_of, pseudonym, require_on_case, roles_of
 from core.desk.store.suggestions import Preview, StoredSuggestion, claims_of, preview_of
-from core.desk.views.progress import progress
 from core.desk.views.replies import reply_now
 from core.desk.views.review_cards import card_language
+from core.desk.views.status import progress
 from core.errors import StoreUnavailable
 from core.models import PostRef, Priority, Reading
 

@@ -13,7 +13,7 @@ from core.desk.rules.case_cards import Card, DraftProgress, ProposedReply
 from core.desk.rules.desk_ports import Casework
 from core.desk.rules.roles import Person
 from core.desk.store.cases import DRAFT, Case
-from core.desk.views.progress import progress
+from core.desk.views.status import progress
 from core.models import FlaggedPost
 from tests.fakes.desk.people import MODERATOR
 from tests.fakes.engine.suggestions import suggestion_for

@@ -16,7 +16,7 @@ from core.desk.rules.case_cards import DraftProgress
 from core.desk.schema import JobState
 from core.desk.store import jobs
 from core.desk.store.jobs import Job, PeoplesWork
-from core.desk.views.progress import progress
+from core.desk.views.status import progress
 from core.errors import Conflict
 from core.models import Priority
 from tests.fakes.desk.people import SECRET
