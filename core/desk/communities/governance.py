@@ -31,8 +31,8 @@ from core.desk.store import communities, finds, people
 from core.desk.store.audit import record
 from core.desk.store.communities import Community, policy_of
 from core.desk.views import review_cards
+from core.desk.views.numbers import statistics
 from core.desk.views.record import lately
-from core.desk.views.statistics import statistics
 from core.desk.views.status import status
 from core.errors import BadInput, PlatformUnavailable
 from core.i18n.sentences import sentence

@@ -15,7 +15,7 @@ from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import Statistics
 from core.desk.rules.closures import CloseReason
 from core.desk.store.cases import Case
-from core.desk.views.statistics import OWN_WORDS, statistics
+from core.desk.views.numbers import OWN_WORDS, statistics
 from core.models import FlaggedPost, Intent, Kind, Suggestion, TargetGroup
 from tests.fakes.desk.chores import other
 from tests.fakes.desk.decisions import OWN_TEXT, approve, execute, take
