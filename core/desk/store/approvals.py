@@ -1,4 +1,4 @@
-"""Exact texts that people were shown, and their approvals: the first of two, or the approval itself with its outbox row.
+"""Exact texts that people were shown, and their approvals: the first of two, or the approval with its outbox row.
 
 A proposal does not approve anything. It is kept so that a person confirms exactly what they were shown, and so that a
 second person can read what the first one approved.

@@ -10,19 +10,18 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import and_, func, literal, or_, select, update
+from sqlalchemy import and_, delete, func, literal, or_, select, update
 
 from core import models
 from core.desk.database.connection import Session, json_text
 from core.desk.rules.approval import CLOSED, IN_PROGRESS, CaseState, check_transition, state_words
 from core.desk.rules.policy import check_wish
 from core.desk.rules.roles import Person
-from core.desk.schema import ApprovalRow, AuditRow, CaseRow, OutboxRow, OutboxState, SuggestionRow
+from core.desk.schema import ApprovalRow, AuditRow, CaseRow, OutboxRow, OutboxState, PreviewRow, SuggestionRow
 from core.desk.store import jobs
 from core.desk.store.accounts import selves
 from core.desk.store.audit import AuditEntry, entries, newest_actor, record_all
 from core.desk.store.people import name_of
-from core.desk.store.suggestions import drop_preview
 from core.errors import BadInput, Conflict, NotAllowed
 from core.i18n.sentences import Sentence, sentence
 
@@ -268,7 +267,8 @@ async def _follow(session: Session, old: CaseState, case: Case, reason: str) -> 
         is_shadowed = new is CaseState.SHADOWED
         await _cancel_waiting(session, case.id, OutboxState.SHADOWED if is_shadowed else OutboxState.CANCELLED, reason)
     if old is CaseState.DRAFTING:
-        await drop_preview(session, case.id)
+        preview = delete(PreviewRow).where(PreviewRow.case_id == case.id)
+        await session.execute(preview, execution_options={"synchronize_session": "fetch"})
     if old in (CaseState.QUEUED, CaseState.DRAFTING) and new in CLOSED:
         await jobs.cancel_of_case(session, case.id, DRAFT)
     if new is CaseState.QUEUED and old is not CaseState.DRAFTING:

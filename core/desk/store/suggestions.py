@@ -103,11 +103,6 @@ async def preview_of(session: Session, case_id: str) -> Preview | None:
     return None if row is None else preview_from_json(row.document)
 
 
-async def drop_preview(session: Session, case_id: str) -> None:
-    dropped = delete(PreviewRow).where(PreviewRow.case_id == case_id)
-    await session.execute(dropped, execution_options={"synchronize_session": "fetch"})
-
-
 @dataclass(frozen=True, slots=True)
 class StoredSuggestion:
     """A suggestion with the id by which an approval names it."""

@@ -1,7 +1,7 @@
 """The card of a case, built from the rows of one transaction.
 
 A person who only flagged the post sees less of it, and nobody sees a word of an erased case. Of the author's earlier
-cases the card says what became of them.
+cases the card says what became of them, and so of an approved reply, by its row of the outbox.
 """
 
 from __future__ import annotations
@@ -9,20 +9,21 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 from sqlalchemy import func, select
 
 from core.desk.database.connection import Session
 from core.desk.rules.approval import CLOSED, CaseState, why_two
-from core.desk.rules.case_cards import ApprovedText, Card, DraftProgress, EarlierCases, Holder, LastMove
+from core.desk.rules.case_cards import ApprovedText, Card, DraftProgress, EarlierCases, Holder, LastMove, ReplyNow
 from core.desk.rules.origins import prepared_of
 from core.desk.rules.roles import OnCase, Person, may_on_case
 from core.desk.rules.shortfalls import for_people
-from core.desk.schema import CaseRow, Original
+from core.desk.schema import CaseRow, Original, OutboxRow, OutboxState
 from core.desk.store import approvals, campaigns, communities, holds, outbox, prepared, suggestions
 from core.desk.store import cases as store
 from core.desk.store.approvals import proposal_with
@@ -30,7 +31,6 @@ from core.desk.store.audit import newest_move
 from core.desk.store.cases import DRAFT, Case
 from core.desk.store.people import known_name, name_of, names_of, pseudonym, require_on_case, roles_of
 from core.desk.store.suggestions import Preview, StoredSuggestion, claims_of, preview_of
-from core.desk.views.replies import reply_now
 from core.desk.views.review_cards import card_language
 from core.desk.views.status import progress
 from core.errors import StoreUnavailable
@@ -306,3 +306,39 @@ async def _send(session: Session, case: Case, *, is_paused: bool) -> tuple[datet
     if is_paused:
         return None, "", None
     return None if row.attempts and row.error else row.not_before, row.error or "", None
+
+
+_STATES: Final = {
+    OutboxState.QUEUED: CaseState.APPROVED,
+    OutboxState.SENDING: CaseState.SENDING,
+    OutboxState.POSTED: CaseState.POSTED,
+    OutboxState.UNKNOWN: CaseState.UNKNOWN,
+    OutboxState.FAILED: CaseState.FAILED,
+    OutboxState.CANCELLED: CaseState.WITHDRAWN,
+    OutboxState.SHADOWED: CaseState.SHADOWED,
+    OutboxState.RETRACTED: CaseState.RETRACTED,
+}
+
+
+async def replies_in(session: Session, community_id: str) -> Callable[[OutboxRow, PostRef], ReplyNow]:
+    """What says of the replies in a community what became of them."""
+    is_paused = bool(await communities.paused(session, [community_id]))
+    is_shadow = not (await communities.load(session, community_id)).is_posting
+    return partial(reply_now, is_paused=is_paused, is_shadow=is_shadow)
+
+
+def reply_now(row: OutboxRow, post: PostRef, *, is_paused: bool, is_shadow: bool = False) -> ReplyNow:
+    """The reply to a post, with the moment of its send and its place as far as they are known.
+
+    Nobody knows when what holds it back ends; the moment of the next attempt would only count down to another.
+    """
+    state = _STATES[row.state]
+    waits = state is CaseState.APPROVED
+    is_timed = waits and not is_paused and not is_shadow and not row.error
+    message = row.remote_message if state is CaseState.POSTED else None
+    return ReplyNow(
+        state,
+        row.not_before if is_timed else None,
+        None if message is None else replace(post, message=message),
+        is_shadow=waits and is_shadow,
+    )

@@ -40,7 +40,7 @@ from core.desk.store import outbox
 from core.desk.store.cases import DRAFT, Case
 from core.desk.store.people import known_pseudonym, name_of
 from core.desk.store.suggestions import latest_suggestion, preview_of
-from core.desk.views.replies import replies_in
+from core.desk.views.cards import replies_in
 from core.engine.wording.slurs import slurs_in
 from core.errors import StoreUnavailable
 from core.models import PostRef, Reading

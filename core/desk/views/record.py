@@ -26,8 +26,8 @@ from core.desk.schema import (
 )
 from core.desk.store.communities import EVERYWHERE
 from core.desk.store.people import known_name, name_of, names_of
+from core.desk.views.cards import replies_in
 from core.desk.views.queue import gist_of, said_of
-from core.desk.views.replies import replies_in
 from core.i18n.sentences import Sentence, sentence
 from core.models import PostRef, Reading
 

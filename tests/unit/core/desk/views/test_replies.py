@@ -9,7 +9,7 @@ import pytest
 from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import ReplyNow
 from core.desk.schema import OutboxRow, OutboxState
-from core.desk.views.replies import reply_now
+from core.desk.views.cards import reply_now
 from core.models import PostRef
 
 _AT = datetime(2026, 3, 2, 14, 0, tzinfo=UTC)
