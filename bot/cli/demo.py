@@ -26,7 +26,7 @@ from bot.compose.voices import check_reachable
 from bot.serve.platforms import Connection, in_process
 from bot.serve.process import connected
 from bot.settings import Settings
-from core.desk.rules.closures import CloseReason
+from core.desk.rules.approval import CloseReason
 from core.desk.rules.roles import Person
 from core.desk.store.cases import Case
 from core.errors import Unavailable

@@ -18,9 +18,8 @@ from adapters.common.decisions.press import NOTE, TEXT, Flow, Press, Screen, Tex
 from adapters.common.words.excerpts import Segment, fit
 from adapters.common.words.labels import intent_in_words, reason_in_words, retract_reason_in_words
 from adapters.common.words.markup import Reader, hidden_in
-from core.desk.rules.approval import CaseState
+from core.desk.rules.approval import CaseState, CloseReason, RetractReason, close_reasons, why_closed
 from core.desk.rules.case_cards import Approval, Card, InPublic, ProposedReply
-from core.desk.rules.closures import CloseReason, RetractReason, close_reasons, why_closed
 from core.desk.rules.roles import Person
 from core.errors import AntiphonError, BadInput, Conflict, Unsendable
 from core.i18n.catalogs import gettext, translated

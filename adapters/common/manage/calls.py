@@ -7,8 +7,7 @@ from typing import Final
 from adapters.common.manage.managers import CommunityFacts
 from adapters.common.manage.panels import ChoiceOf, Form, FormField, Panel, PanelButton, PanelChoice, back_to_setup
 from adapters.common.words.markup import Reader
-from core.desk.rules.notices import CallKind
-from core.desk.rules.policy import CommunityPolicy
+from core.desk.rules.policy import CallKind, CommunityPolicy
 from core.i18n.catalogs import gettext
 
 PANEL: Final = "calls"

@@ -14,7 +14,7 @@ from adapters.discord.connection.client import AntiphonClient
 from adapters.discord.connection.error_meanings import FAULTS, of_send
 from adapters.discord.review.surface import nonce_of
 from adapters.discord.speech.markup import reader_of
-from core.desk.rules.notices import Notice
+from core.desk.rules.policy import Notice
 from core.errors import PlatformUnavailable
 from core.i18n.sentences import sentence
 

@@ -22,7 +22,7 @@ from adapters.telegram.connection.refs import numbers_of
 from adapters.telegram.review.places import ReviewPlaces
 from adapters.telegram.review.private_words import NO_PREVIEW
 from adapters.telegram.speech.markup import reader_of
-from core.desk.rules.notices import Notice
+from core.desk.rules.policy import Notice
 from core.errors import AmbiguousSend, PlatformUnavailable
 from core.i18n.catalogs import gettext
 from core.i18n.sentences import sentence

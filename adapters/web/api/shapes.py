@@ -10,8 +10,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
-from core.desk.rules.approval import CaseState
-from core.desk.rules.closures import CloseReason
+from core.desk.rules.approval import CaseState, CloseReason
 from core.desk.rules.dashboard_ports import Scope
 from core.models import Action, Intent, Kind, ReadBy, TargetGroup, Verdict
 

@@ -20,7 +20,7 @@ from core.desk.intake import Intake
 from core.desk.review.approvals import Approvals, AwaitsSecond
 from core.desk.review.decisions import Decisions
 from core.desk.review.proposals import Proposals
-from core.desk.rules.approval import CLOSED, CaseState, text_hash
+from core.desk.rules.approval import CLOSED, CaseState, CloseReason, RetractReason, text_hash
 from core.desk.rules.case_cards import (
     Approval,
     Card,
@@ -32,7 +32,6 @@ from core.desk.rules.case_cards import (
     beginning_of_id,
     short_number,
 )
-from core.desk.rules.closures import CloseReason, RetractReason
 from core.desk.rules.input_checks import check_text
 from core.desk.rules.roles import OnCase, Person
 from core.desk.runtime.logs import about

@@ -18,8 +18,8 @@ from typing import Final
 
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.request import checked_claim
-from core.desk.rules.approval import CaseState, state_words, undone_to
-from core.desk.rules.closures import CloseReason, close_reason, close_words, closed_as
+from core.desk.rules import approval
+from core.desk.rules.approval import CaseState, CloseReason
 from core.desk.rules.input_checks import check_note, check_text
 from core.desk.rules.roles import OnCase, Person, may_on_case
 from core.desk.runtime import metrics
@@ -79,7 +79,9 @@ class Decisions:
             await holds.require_free(session, case, who)
             if case.state not in _HELD:
                 raise NotAllowed(
-                    sentence("The case is {state}: it does not wait for a person.", state=state_words(case.state)),
+                    sentence(
+                        "The case is {state}: it does not wait for a person.", state=approval.state_words(case.state)
+                    ),
                     remedy=sentence("Choose another case."),
                 )
             return await holds.start(session, case, who, self._hold)
@@ -168,7 +170,7 @@ class Decisions:
     async def _open_again(self, session: Session, case: Case, who: str) -> CaseState:
         """Where a closed case goes that its closer opens again in time."""
         last = (await store.history(session, case.id))[-1]
-        to = undone_to(last.from_state)
+        to = approval.undone_to(last.from_state)
         if to is None or last.actor != who:
             raise NotAllowed(
                 sentence("Only the person who closed the case can undo that."),
@@ -186,17 +188,17 @@ class Decisions:
         """Close a case without a reply.
 
         Args:
-            case_id: the case, in a state that ``core.desk.rules.closures.close_reasons`` knows the reason for.
+            case_id: the case, in a state that ``core.desk.rules.approval.close_reasons`` knows the reason for.
             version: the case's version that the person saw.
             by: who closes it; a person who flagged the post may only take the flag back (``CloseReason.MISTAKE``).
             reason: why; it decides how the case ends.
             note: more about it; needed with ``CloseReason.OTHER``.
         """
-        because = close_reason(reason)
+        because = approval.close_reason(reason)
         if because is CloseReason.OTHER:
             check_note(note)
         check_text(note)
-        to = closed_as(because)
+        to = approval.closed_as(because)
 
         async def work(session: Session) -> Case:
             case, who = await decider(session, case_id, version, by, _CLOSINGS[to])
@@ -209,7 +211,7 @@ class Decisions:
             if to is CaseState.WITHDRAWN:
                 await finds.label(session, case, None)
             moved = await store.transition(
-                session, case_id, version, to, actor=who, reason=close_words(because), note=note
+                session, case_id, version, to, actor=who, reason=approval.close_words(because), note=note
             )
             if because is CloseReason.NOT_HATEFUL:
                 await finds.dismiss(session, case)

@@ -18,9 +18,8 @@ from sqlalchemy import delete, select, update
 from core.desk.database.connection import Database, Session, insert_new
 from core.desk.rules.approval import CLOSED, CaseState
 from core.desk.rules.case_cards import Card
-from core.desk.rules.notices import CallKind, Notice
 from core.desk.rules.platforms import Notifier
-from core.desk.rules.policy import CommunityPolicy, is_quiet
+from core.desk.rules.policy import CallKind, CommunityPolicy, Notice, is_quiet
 from core.desk.runtime.lease import pause
 from core.desk.runtime.logs import about
 from core.desk.schema import ApprovalRow, AuditRow, CaseRow, NoticeRow, ReviewCardRow
@@ -36,7 +35,7 @@ from core.i18n.sentences import sentence
 from core.models import Action, PostRef
 
 NOT_SENT: Final = "not sent"
-"""The kind of the notices to approvers, beside those of ``core.desk.rules.notices.CallKind``."""
+"""The kind of the notices to approvers, beside those of ``core.desk.rules.policy.CallKind``."""
 OUTCOME: Final = "outcome"
 """The kind of the notices to people who flagged."""
 _FOR_PEOPLE: Final = frozenset({CaseState.IN_REVIEW, CaseState.NEEDS_PERSON, CaseState.UNKNOWN, CaseState.FAILED})

@@ -14,6 +14,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
+from core.desk.rules.approval import CloseReason, RetractReason
 from core.desk.rules.careful_watch import FindLabel, WatchRecord
 from core.desk.rules.case_cards import (
     Approval,
@@ -25,7 +26,6 @@ from core.desk.rules.case_cards import (
     RefusedReply,
     Statistics,
 )
-from core.desk.rules.closures import CloseReason, RetractReason
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import OnCase, OnCommunity, Person, Role
 from core.models import FlaggedPost, Intent, PostRef

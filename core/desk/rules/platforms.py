@@ -9,8 +9,7 @@ from typing import Any, Protocol
 
 from core.desk.rules.approval import ApprovedReply
 from core.desk.rules.case_cards import Card, InPublic
-from core.desk.rules.notices import Notice
-from core.desk.rules.policy import CommunityPolicy
+from core.desk.rules.policy import CommunityPolicy, Notice
 from core.desk.rules.roles import Role
 from core.models import PostRef, SentReply
 

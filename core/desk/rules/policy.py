@@ -19,10 +19,9 @@ from zoneinfo import ZoneInfo
 
 from pydantic import TypeAdapter, ValidationError
 
-from core.desk.rules.approval import text_hash
+from core.desk.rules.approval import CaseState, text_hash
 from core.desk.rules.careful_watch import LEAST_CAREFUL, MOST_CAREFUL
 from core.desk.rules.input_checks import need_in_words
-from core.desk.rules.notices import CallKind
 from core.desk.rules.own_cards import checked_notice
 from core.desk.rules.roles import Role
 from core.engine.wording.injection import instructs
@@ -30,7 +29,7 @@ from core.engine.wording.language import NAMES
 from core.engine.wording.text_rules import TextRules, check_rules
 from core.errors import BadInput
 from core.i18n.sentences import Sentence, listed, sentence
-from core.models import Intent, TargetGroup, Wish
+from core.models import Intent, PostRef, TargetGroup, Wish
 
 _FORM: Final = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])-([01][0-9]|2[0-3]):([0-5][0-9])")
 
@@ -193,6 +192,38 @@ class Judgement(StrEnum):
 
     ANSWER = "answer"
     LEAVE = "leave"
+
+
+class CallKind(StrEnum):
+    """Why a role of the community is called to a case."""
+
+    THREAT = "threat"
+    SECOND = "second"
+    WAITING = "waiting"
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One message about a case, as plain values.
+
+    Attributes:
+        key: the same for the same notice, however often it is tried.
+        kind: why a role is called; ``None`` tells one person: who approved, that their reply was not sent, or who
+            flagged, the ``outcome``.
+        card: where the card of the case is; for a flagger, who cannot see it, the post that they flagged.
+        outcome: how the case ended, for a person who flagged the post.
+        reason: why the reply was not sent; a sentence of Antiphon.
+        language: the language that the community chose, as ISO 639-1; ``None`` for none.
+    """
+
+    key: str
+    case_id: str
+    community: str
+    card: PostRef
+    kind: CallKind | None = None
+    outcome: CaseState | None = None
+    reason: str = ""
+    language: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

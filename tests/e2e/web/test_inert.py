@@ -11,7 +11,7 @@ import pytest
 from playwright.async_api import Browser, Page
 
 from core.desk.database.connection import Session
-from core.desk.rules.closures import CloseReason
+from core.desk.rules.approval import CloseReason
 from core.desk.rules.own_cards import WrittenCard
 from core.desk.rules.policy import MAX_KEYWORD, MAX_KEYWORDS
 from core.desk.rules.roles import Person, Role

@@ -7,9 +7,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from core import models
-from core.desk.rules.approval import CaseState, text_hash
+from core.desk.rules.approval import CaseState, CloseReason, RetractReason, close_words, retract_words, text_hash
 from core.desk.rules.case_cards import ApprovedText, Card, DraftProgress, EarlierCases, Holder, LastMove, ProposedReply
-from core.desk.rules.closures import CloseReason, RetractReason, close_words, retract_words
 from core.desk.rules.origins import ReviewOfPrepared
 from core.i18n.sentences import sentence
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.desk.rules.notices import Notice
+from core.desk.rules.policy import Notice
 
 
 class FakeNotifier:

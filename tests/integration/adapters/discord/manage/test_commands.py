@@ -14,8 +14,7 @@ import pytest
 
 from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import CardTrouble, RecentDecision, short_number
-from core.desk.rules.notices import CallKind
-from core.desk.rules.policy import CommunityPolicy
+from core.desk.rules.policy import CallKind, CommunityPolicy
 from core.models import FlaggedPost, PostRef
 from tests.fakes.discord.messages import buttons_of, texts_of
 from tests.fakes.discord.panels import opened

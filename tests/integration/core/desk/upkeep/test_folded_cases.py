@@ -12,8 +12,7 @@ from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
 from core.desk.intake import Intake
 from core.desk.invariants import AuditLimits, check
-from core.desk.rules.approval import CaseState
-from core.desk.rules.closures import CloseReason
+from core.desk.rules.approval import CaseState, CloseReason
 from core.desk.store.cases import Case
 from core.desk.upkeep.erasure import Erasure
 from core.desk.upkeep.expiry import Expiry, FoldedCases

@@ -12,7 +12,7 @@ from bot.compose.desk import Desk
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import DraftQueue
 from core.desk.invariants import AuditLimits, check
-from core.desk.rules.closures import CloseReason
+from core.desk.rules.approval import CloseReason
 from core.desk.schema import CaseRow, Change, SuggestionRow
 from core.desk.store.cases import Case
 from core.desk.store.erasure import has_words

@@ -14,8 +14,7 @@ from adapters.common.manage.choices import PanelAnswer, Panels, in_time
 from adapters.common.manage.managers import Manager
 from adapters.common.manage.panels import Panel, PanelChoice
 from core.desk.rules.careful_watch import FindLabel, WatchRecord
-from core.desk.rules.notices import CallKind
-from core.desk.rules.policy import MAX_KEYWORDS, CommunityPolicy
+from core.desk.rules.policy import MAX_KEYWORDS, CallKind, CommunityPolicy
 from core.desk.rules.roles import Person, Role
 from core.errors import BadInput, NotAllowed, StoreUnavailable
 from core.models import Intent, TargetGroup

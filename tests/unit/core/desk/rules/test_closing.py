@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from core.desk.rules.approval import CLOSED, TRANSITIONS, CaseState, undone_to
-from core.desk.rules.closures import (
+from core.desk.rules.approval import (
+    CLOSED,
+    TRANSITIONS,
+    CaseState,
     CloseReason,
     RetractReason,
     close_reason,
@@ -13,6 +15,7 @@ from core.desk.rules.closures import (
     close_words,
     closed_as,
     retract_words,
+    undone_to,
 )
 from core.errors import BadInput
 

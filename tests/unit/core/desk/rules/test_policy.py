@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from core.desk.rules.notices import CallKind
 from core.desk.rules.policy import (
+    CallKind,
     CommunityPolicy,
     Judgement,
     PlaceRules,
