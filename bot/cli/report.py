@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bot.cli.missing_codes import CODES, OTHER, note_of
 from core.desk.rules.shortfalls import why_no_draft
-from core.engine.scoring.missing_scores import MissingScore
+from core.engine.scoring.rewards import MissingScore
 from core.models import Action, Evidence, Intent, Kind, Origin, ReadBy, Suggestion, TargetGroup, Verdict
 
 VERSION: Final = "antiphon/draft/1"

@@ -22,8 +22,7 @@ from core.engine.cards.router import Router, shipped_router
 from core.engine.llm.budget import Budget, MeteredModel
 from core.engine.llm.profiles import PublishedProfile
 from core.engine.llm.prompts import wishes
-from core.engine.outcomes import StageOutcome
-from core.engine.ports import EvidenceSource, LanguageModel
+from core.engine.ports import EvidenceSource, LanguageModel, StageOutcome
 from core.engine.readers.networks import Readers
 from core.engine.readers.opinions import LargeReader
 from core.engine.readers.pooling import PoolingWeights, shipped
@@ -37,8 +36,7 @@ from core.engine.request import Request
 from core.engine.review.assessment import MAX_DRAFTS, Assessor
 from core.engine.review.candidates import Candidate
 from core.engine.review.judge import LEADING, Judge, JudgeFormat, judge, ranked, why_first
-from core.engine.scoring.missing_scores import note_of_missing
-from core.engine.scoring.rewards import BUILT_IN, Scorers
+from core.engine.scoring.rewards import BUILT_IN, Scorers, note_of_missing
 from core.engine.wording.language import name_of
 from core.engine.wording.target_groups import undisguised
 from core.engine.wording.text_rules import is_community_rule

@@ -1,11 +1,11 @@
-"""What the engine needs from outside, as Protocols, and the shapes of what crosses them."""
+"""What the engine needs from outside, as Protocols, and the shapes of what crosses them or passes between stages."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -243,3 +243,22 @@ class Inference(Protocol):
             ScorerUnavailable: its model cannot be loaded, or fails.
         """
         ...
+
+
+T = TypeVar("T")
+
+
+class StageOutcome(NamedTuple, Generic[T]):
+    """The result of a stage, and notes for people on how it was reached, in sentences."""
+
+    value: T
+    notes: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Search(Generic[T]):
+    """The result of a search, best first; the number of rounds, and why the search ended."""
+
+    found: list[T]
+    rounds: int
+    stopped: str

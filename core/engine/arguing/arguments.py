@@ -19,8 +19,7 @@ from core.engine.cards.bank import UNCHANGED, ArgumentCard, Changes, cards_on, c
 from core.engine.cards.own import OwnCard, with_own_cards
 from core.engine.cards.router import Router
 from core.engine.llm.budget import MeteredModel
-from core.engine.outcomes import StageOutcome
-from core.engine.ports import EvidenceSource
+from core.engine.ports import EvidenceSource, StageOutcome
 from core.engine.readers.networks import Readers
 from core.engine.wording.accusations import brought_in
 from core.models import Brief, Claim, Evidence, FlaggedPost, Intent, Reading, TargetGroup

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from core.engine.cards.bank import ArgumentCard
 from core.engine.llm.budget import MeteredModel
 from core.engine.llm.prompts import load_prompt, quoted
-from core.engine.outcomes import StageOutcome
-from core.engine.ports import Generation, Message
+from core.engine.ports import Generation, Message, StageOutcome
 from core.engine.readers.networks import Readers
 from core.engine.scoring.check import read_drafts
 from core.engine.wording.giveaways import leak_in, speaks_as_tool, wordings_of

@@ -12,8 +12,7 @@ from typing import Final
 
 from core.engine.llm.budget import MeteredModel
 from core.engine.llm.prompts import load_prompt, quoted, unmarked
-from core.engine.outcomes import StageOutcome
-from core.engine.ports import EvidenceQuery, EvidenceSource, Generation, SearchResult
+from core.engine.ports import EvidenceQuery, EvidenceSource, Generation, SearchResult, StageOutcome
 from core.engine.scoring.grounding import same_figures
 from core.engine.wording.injection import instructs
 from core.engine.wording.text import sentences

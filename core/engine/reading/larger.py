@@ -17,8 +17,7 @@ from core.engine.cards.bank import gist_in_words
 from core.engine.cards.router import Route, Router
 from core.engine.llm.budget import MeteredModel
 from core.engine.llm.prompts import ask, chance, conversation, load_prompt, quoted
-from core.engine.outcomes import StageOutcome
-from core.engine.ports import Generation
+from core.engine.ports import Generation, StageOutcome
 from core.engine.readers.pooling import PoolingWeights, Question, read_by
 from core.engine.reading.posts import decide
 from core.engine.reading.signals import THREATENS, Signals

@@ -14,8 +14,7 @@ from typing import Any
 
 from core.engine.llm.budget import MeteredModel
 from core.engine.llm.prompts import load_prompt, quoted
-from core.engine.outcomes import StageOutcome
-from core.engine.ports import Generation
+from core.engine.ports import Generation, StageOutcome
 from core.engine.readers.opinions import LargeReader, Opinions
 from core.engine.readers.pooling import Question, shipped
 from core.engine.reading.signals import THREATENS, Signals, names_violence

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from core.engine.outcomes import StageOutcome
+from core.engine.ports import StageOutcome
 from core.engine.readers.networks import PostReader, PostSigns, Sureness
 from core.engine.readers.probe import Probe, ProbeReading
 from core.engine.wording.injection import instructs

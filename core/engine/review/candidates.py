@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from core.engine.cards.bank import ArgumentCard, FittingReply
 from core.engine.readers.networks import DraftSigns
-from core.engine.scoring.missing_scores import MissingScore
+from core.engine.scoring.rewards import MissingScore
 from core.models import Intent, ReadBy, Receipt, Scores, Verdict
 
 _CARRIES = 0.6

@@ -17,8 +17,7 @@ from typing import Final
 
 from core.engine.llm.budget import MeteredModel
 from core.engine.llm.prompts import load_prompt, quoted, unframed
-from core.engine.outcomes import StageOutcome
-from core.engine.ports import Generation
+from core.engine.ports import Generation, StageOutcome
 from core.engine.review.candidates import Candidate
 from core.errors import ModelUnavailable
 from core.i18n.sentences import Sentence, sentence

@@ -13,8 +13,7 @@ from typing import Any, Final
 
 from core.engine.llm.budget import MeteredModel
 from core.engine.llm.prompts import ask, conversation, is_yes, load_prompt, quoted
-from core.engine.outcomes import StageOutcome
-from core.engine.ports import Generation
+from core.engine.ports import Generation, StageOutcome
 from core.errors import BadAnswer, ModelUnavailable
 from core.i18n.sentences import Sentence, sentence
 from core.models import Evidence, FlaggedPost

@@ -16,8 +16,7 @@ from typing import Final
 from core.engine.readers.networks import DraftReader, DraftSigns
 from core.engine.scoring.factual import is_factual
 from core.engine.scoring.gates import GateContext, doubts_of, faults_of, reader_doubt, reader_fault
-from core.engine.scoring.grounding import Item, check, without_addresses
-from core.engine.scoring.repeated_figures import without_repeated
+from core.engine.scoring.grounding import Item, check, without_addresses, without_repeated
 from core.engine.wording.text import words
 from core.engine.wording.text_rules import NO_RULES, TextRules
 from core.i18n.sentences import sentence

@@ -21,9 +21,8 @@ from itertools import combinations
 from core.engine.llm.prompts import load_prompt
 from core.engine.readers.networks import DraftSigns
 from core.engine.readers.outputs import DraftFault
-from core.engine.scoring.grounding import NAME, Item, repeated, unsupported
+from core.engine.scoring.grounding import NAME, Item, repeated, unsupported, without_repeated
 from core.engine.scoring.proper_names import is_place, of_people
-from core.engine.scoring.repeated_figures import without_repeated
 from core.engine.wording.figures import FigureKind, Weight
 from core.engine.wording.final_text import has_link, hidden_characters
 from core.engine.wording.giveaways import leak_in, speaks_as_tool, wordings_of

@@ -21,8 +21,7 @@ from core.engine.llm.budget import MeteredModel
 from core.engine.llm.prompts import load_prompt
 from core.engine.ports import Embedder, Generation, Inference
 from core.engine.scoring.factual import is_factual
-from core.engine.scoring.grounding import NAME, unsupported, without_addresses
-from core.engine.scoring.repeated_figures import without_repeated
+from core.engine.scoring.grounding import NAME, unsupported, without_addresses, without_repeated
 from core.engine.wording.giveaways import wordings_of
 from core.engine.wording.text import content_stems, numbers, sentences, words
 from core.errors import BadAnswer, ModelUnavailable, ScorerUnavailable

@@ -20,8 +20,7 @@ from core.engine.cards.bank import load_cards
 from core.engine.llm.budget import MeteredModel
 from core.engine.llm.profiles import PublishedProfile
 from core.engine.llm.prompts import load_prompt, quoted
-from core.engine.outcomes import Search
-from core.engine.ports import Generation
+from core.engine.ports import Generation, Search
 from core.engine.review.judge import Judge, Rubric
 from core.engine.wording.language import name_of
 from core.engine.wording.slurs import is_slur

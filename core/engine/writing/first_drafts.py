@@ -15,8 +15,7 @@ from core.engine.arguing.evidence import far_from
 from core.engine.cards.bank import ArgumentCard
 from core.engine.llm.budget import MeteredModel
 from core.engine.llm.prompts import load_prompt, quoted
-from core.engine.outcomes import StageOutcome
-from core.engine.ports import Generation
+from core.engine.ports import Generation, StageOutcome
 from core.engine.review.candidates import Candidate
 from core.engine.review.judge import LEADING
 from core.engine.scoring.gates import MAX_SENTENCES

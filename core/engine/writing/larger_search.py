@@ -14,17 +14,15 @@ from typing import Final, TypeVar
 
 from core.engine.cards.bank import ArgumentCard
 from core.engine.llm.budget import MeteredModel
-from core.engine.outcomes import Search
-from core.engine.review.assessment import MAX_DRAFTS, Assessor
+from core.engine.ports import Search
+from core.engine.review.assessment import MAX_DRAFTS, Assessor, cautions_of, unsure
 from core.engine.review.candidates import Candidate
-from core.engine.review.explanation import cautions_of, unsure
 from core.engine.review.judge import ranked
 from core.engine.review.reviewer import ModelReview, Opinion, in_words, review
 from core.engine.scoring.factual import is_factual
 from core.engine.scoring.gates import UNPROVEN, intent_fault, second_doubt
-from core.engine.scoring.grounding import NAME, unsupported
+from core.engine.scoring.grounding import NAME, unsupported, without_repeated
 from core.engine.scoring.receipts import warnings_of
-from core.engine.scoring.repeated_figures import without_repeated
 from core.engine.wording.text import content_stems, numbers, sentences
 from core.engine.writing.first_drafts import compose
 from core.engine.writing.writer import BARE, Writer

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from core.engine.cards.bank import ArgumentCard
 from core.engine.llm.profiles import PublishedProfile
-from core.engine.outcomes import Search, StageOutcome
+from core.engine.ports import Search, StageOutcome
 from core.engine.review.assessment import MAX_DRAFTS, Assessor
 from core.engine.review.candidates import Candidate
 from core.engine.review.judge import LEADING, Judge, seeded

@@ -11,8 +11,7 @@ from typing import Final
 from core.engine.cards.support_words import project_notices, support_in
 from core.engine.llm.budget import MeteredModel
 from core.engine.llm.prompts import load_prompt, quoted
-from core.engine.outcomes import StageOutcome
-from core.engine.ports import Generation, Scorer
+from core.engine.ports import Generation, Scorer, StageOutcome
 from core.engine.readers.networks import Readers
 from core.engine.readers.pooling import PoolingWeights
 from core.engine.reading.signals import people_named

@@ -14,8 +14,7 @@ from typing import Any, Final
 
 from core.engine.llm.budget import MeteredModel
 from core.engine.llm.prompts import ask, conversation, load_prompt, quoted
-from core.engine.outcomes import StageOutcome
-from core.engine.ports import Generation, Message
+from core.engine.ports import Generation, Message, StageOutcome
 from core.engine.wording.language import name_of
 from core.errors import BadAnswer, ModelUnavailable
 from core.i18n.sentences import sentence

@@ -6,7 +6,7 @@ import re
 
 from bot.cli.missing_codes import CODES, OTHER, Note, note_of
 from bot.cli.report import schema
-from core.engine.scoring.missing_scores import MissingScore, note_of_missing
+from core.engine.scoring.rewards import MissingScore, note_of_missing
 from core.i18n.sentences import sentence
 from tools.catalogs import ROOT, collected
 

@@ -10,7 +10,8 @@ import pytest
 
 from core.engine.llm.budget import Budget
 from core.engine.llm.profiles import LIVE
-from core.engine.scoring.missing_scores import (
+from core.engine.scoring.rewards import (
+    WEIGHTS,
     Circumstances,
     MissingScore,
     note_of_missing,
@@ -18,7 +19,6 @@ from core.engine.scoring.missing_scores import (
     unscored,
     why_in_words,
 )
-from core.engine.scoring.rewards import WEIGHTS
 from core.i18n.sentences import from_json, to_json
 from core.models import Scores
 from tests.fakes.engine.brief import brief_of, passage

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from core.engine.cards.support_words import project_notices
-from core.engine.outcomes import StageOutcome
+from core.engine.ports import StageOutcome
 from core.engine.readers.pooling import PoolingWeights, shipped
 from core.engine.review.candidates import Candidate
 from core.engine.writing.unargued_drafts import WEAK_FIT, is_weak, with_notice

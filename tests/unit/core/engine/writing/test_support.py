@@ -9,8 +9,7 @@ from dataclasses import replace
 import pytest
 
 from core.engine.cards.support_words import support_in
-from core.engine.outcomes import StageOutcome
-from core.engine.ports import Scorer
+from core.engine.ports import Scorer, StageOutcome
 from core.engine.readers.networks import Readers
 from core.engine.readers.pooling import PoolingWeights, shipped
 from core.engine.writing.unargued_drafts import SHOWN, Supporter, led_by
