@@ -21,7 +21,7 @@ from bench.measures.output import Row, note, save, show
 from bench.texts.cases import DraftExample, read_replies, test_replies
 from bot.compose.engine import open_embedder, open_knowledge
 from bot.settings import Settings, load_settings
-from core.engine.llm.profiles import LIVE
+from core.engine.llm.budget import LIVE
 from core.engine.llm.prompts import load_prompt
 from core.engine.pipeline import Engine
 from core.engine.ports import Answer, Generation, Message

@@ -40,7 +40,7 @@ from pydantic_settings import (
 )
 
 from core.desk.rules.input_checks import need_in_words
-from core.engine.llm.profiles import LIVE, PAPER, PROFILES, Profile, PublishedProfile
+from core.engine.llm.budget import LIVE, PAPER, PROFILES, Profile, PublishedProfile
 from core.engine.request import SURE
 from core.engine.review.judge import JudgeFormat
 from core.errors import BadInput, BadSettings

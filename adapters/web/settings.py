@@ -36,7 +36,7 @@ from core.desk.rules.case_cards import DeskStatus, short_number
 from core.desk.rules.dashboard_ports import CommunityRef
 from core.desk.rules.policy import CommunityPolicy, changed, elsewhere, to_json
 from core.desk.rules.roles import OnCommunity, may_on_community
-from core.engine.cards.support_words import project_notices
+from core.engine.cards.bank import project_notices
 from core.errors import AntiphonError, BadInput, Conflict, NotAllowed, PlatformUnavailable
 from core.i18n.catalogs import LANGUAGES, gettext, translated
 from core.i18n.sentences import sentence

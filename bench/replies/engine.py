@@ -42,7 +42,7 @@ from bench.replies.runs import (
 )
 from bench.replies.systems import PLAIN, SystemOutcome, answer, system_named
 from bot.settings import load_settings
-from core.engine.llm.profiles import LIVE, PAPER
+from core.engine.llm.budget import LIVE, PAPER
 from core.engine.wording.text import words
 from core.errors import AntiphonError, BadInput
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from bench.measures.meter import measured, seconds_of, watched_memory
 from bench.measures.samples import Sample
-from core.engine.llm.profiles import PROFILES, Profile
+from core.engine.llm.budget import PROFILES, Profile
 from core.engine.llm.prompts import quoted
 from core.engine.pipeline import Engine
 from core.engine.ports import Generation, Message

@@ -17,8 +17,8 @@ from bot.cli.output import PreparationBar
 from bot.cli.render import DraftsAsTheyCome, show_suggestion
 from bot.compose.voices import server_states, voice_of
 from bot.settings import Settings, load_settings
+from core.engine.reading.posts import without_a_model
 from core.engine.reading.signals import check_text
-from core.engine.reading.unread_posts import without_a_model
 from core.engine.request import Request
 from core.engine.wording.language import NAMES, language_of_post
 from core.errors import BadInput

@@ -25,7 +25,7 @@ from bot.serve.status import Status, platform_connected
 from bot.settings import Settings, load_settings
 from core.desk.schema import PlatformState
 from core.desk.views.platforms import PlatformStatus
-from core.engine.llm.profiles import Profile
+from core.engine.llm.budget import Profile
 from core.engine.pipeline import Engine
 from core.engine.wording import language
 

@@ -47,7 +47,7 @@ from core.desk.store.inbox import StoredInbox
 from core.desk.upkeep.backups import backup
 from core.desk.upkeep.chores import Chores
 from core.desk.upkeep.schedule import Schedule
-from core.engine.llm.profiles import Profile
+from core.engine.llm.budget import Profile
 from core.engine.pipeline import Engine, OnProgress
 from core.engine.ports import EvidenceSource
 from core.engine.readers.networks import DraftReader, PostReader
@@ -60,7 +60,7 @@ _REMEMBERED: Final = 64
 
 
 class RememberingReader:
-    """``core.engine.scoring.edits.EditReader`` by the reader of drafts. Safe to share between threads."""
+    """``core.engine.scoring.check.EditReader`` by the reader of drafts. Safe to share between threads."""
 
     def __init__(self, drafts: DraftReader) -> None:
         self._drafts = drafts

@@ -15,7 +15,7 @@ from core.desk.review.proposals import Proposals
 from core.desk.review.queries import CaseQueries
 from core.desk.rules.platforms import ChatPlatform, RoleSource
 from core.desk.sending.outbox import Outbox, SendLimits
-from core.engine.scoring.edits import EditReader
+from core.engine.scoring.check import EditReader
 
 
 @dataclass(frozen=True)

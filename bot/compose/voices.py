@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from bot.compose.writers import languages_alone
 from bot.settings import Settings
 from core.desk.rules.policy import longest_footer
-from core.engine.cards.support_words import project_notices
+from core.engine.cards.bank import project_notices
 from core.engine.request import Voice
 from core.engine.servers.errors import ServerFault, ServerFaults, Trouble
 

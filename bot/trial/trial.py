@@ -22,8 +22,7 @@ from pydantic import TypeAdapter
 
 from adapters.sample.posts import SAMPLE_FLAGS, SAMPLE_THREAD
 from bot.trial.verdicts import Share, Trial
-from core.engine.llm.budget import Budget, MeteredModel
-from core.engine.llm.profiles import LIVE, Profile
+from core.engine.llm.budget import LIVE, Budget, MeteredModel, Profile
 from core.engine.pipeline import Engine
 from core.engine.ports import Generation, LanguageModel, Message
 from core.engine.readers.opinions import LargeReader

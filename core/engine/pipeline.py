@@ -19,8 +19,7 @@ from core.engine.cards.answers import shipped_vectors
 from core.engine.cards.bank import LANGUAGES, ArgumentCard
 from core.engine.cards.own import with_own_stereotypes
 from core.engine.cards.router import Router, shipped_router
-from core.engine.llm.budget import Budget, MeteredModel
-from core.engine.llm.profiles import PublishedProfile
+from core.engine.llm.budget import Budget, MeteredModel, PublishedProfile
 from core.engine.llm.prompts import wishes
 from core.engine.ports import EvidenceSource, LanguageModel, StageOutcome
 from core.engine.readers.networks import Readers
@@ -29,9 +28,8 @@ from core.engine.readers.pooling import PoolingWeights, shipped
 from core.engine.readers.probe import Probe
 from core.engine.reading.gist import with_gist
 from core.engine.reading.larger import read_at_once
-from core.engine.reading.posts import decide, read_post
+from core.engine.reading.posts import STOPPED, decide, read_post, without_a_model
 from core.engine.reading.signals import Signals, check_text, probed, read_signals
-from core.engine.reading.unread_posts import STOPPED, without_a_model
 from core.engine.request import Request
 from core.engine.review.assessment import MAX_DRAFTS, Assessor
 from core.engine.review.candidates import Candidate

@@ -10,7 +10,7 @@ from typing import Final
 from core.engine.arguing.evidence import ANY_SOURCES, Sources
 from core.engine.cards.bank import UNCHANGED, Changes
 from core.engine.cards.own import OwnCard
-from core.engine.llm.profiles import Profile
+from core.engine.llm.budget import Profile
 from core.engine.ports import Turn
 from core.engine.reading.posts import is_debatable
 from core.engine.reading.signals import Signals

@@ -9,7 +9,7 @@ from adapters.common.words.labels import OWN_NAMES
 from adapters.common.words.markup import Reader
 from core.desk.rules.own_cards import MAX_CHARACTERS
 from core.desk.rules.policy import CommunityPolicy
-from core.engine.cards.support_words import project_notices
+from core.engine.cards.bank import project_notices
 from core.i18n.catalogs import LANGUAGES, gettext
 
 PANEL: Final = "notice"

@@ -20,11 +20,11 @@ from core.desk.store import communities, own_cards, prepared, suggestions
 from core.desk.store.cases import Case
 from core.desk.store.communities import policy_of
 from core.desk.store.suggestions import DraftedBefore, PostedReply
-from core.engine.arguing.claims import fault_of
+from core.engine.arguing.arguments import fault_of
 from core.engine.arguing.evidence import Sources
 from core.engine.cards.bank import Changes
 from core.engine.cards.own import OwnCard
-from core.engine.llm.profiles import Profile
+from core.engine.llm.budget import Profile
 from core.engine.pipeline import Engine, OnProgress
 from core.engine.ports import Turn
 from core.engine.request import Request, Voice

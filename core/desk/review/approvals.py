@@ -29,7 +29,7 @@ from core.desk.store.communities import Community
 from core.desk.store.outbox import require_settled
 from core.desk.store.people import member
 from core.desk.store.suggestions import StoredSuggestion
-from core.engine.scoring.edits import CheckedEdit, check_edit
+from core.engine.scoring.check import CheckedEdit, check_edit
 from core.i18n.sentences import sentence
 from core.models import FlaggedPost, Suggestion
 

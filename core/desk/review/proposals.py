@@ -31,7 +31,7 @@ from core.desk.store.outbox import require_settled
 from core.desk.store.people import known_pseudonym, require_on_case
 from core.desk.store.renewals import take_on
 from core.desk.store.suggestions import StoredSuggestion
-from core.engine.scoring.edits import EditReader, checked_edit
+from core.engine.scoring.check import EditReader, checked_edit
 from core.engine.wording.final_text import check_sendable
 from core.engine.wording.text_rules import TextRules, check_rules
 from core.errors import AntiphonError, BadInput, Conflict, NotAllowed, PlatformUnavailable, TextRefused, Unsendable

@@ -13,8 +13,8 @@ from core.desk.store import communities, prepared, suggestions
 from core.desk.store.audit import AuditEntry
 from core.desk.store.cases import Case
 from core.desk.store.suggestions import StoredSuggestion
-from core.engine.reading.unread_posts import nothing_known
-from core.engine.scoring.edits import CheckedEdit
+from core.engine.reading.posts import nothing_known
+from core.engine.scoring.check import CheckedEdit
 from core.engine.scoring.quotation import quote_of
 from core.engine.wording.text_rules import broken_rule
 from core.i18n.sentences import sentence

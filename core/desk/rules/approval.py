@@ -272,7 +272,7 @@ def why_two(suggestion: Suggestion, checked: Sequence[CheckedSentence]) -> tuple
     Args:
         suggestion: what the engine said about the post.
         checked: the reply, without what discloses Antiphon, checked against the evidence
-            (``core.engine.scoring.edits.check_edit``).
+            (``core.engine.scoring.check.check_edit``).
     """
     reasons = list[str]()
     if suggestion.reading.recommended_action is Action.REPORT:

@@ -21,7 +21,7 @@ from core.desk.store.approvals import forget_proposals
 from core.desk.store.erasure import delete_case, erase_case, forget_unknown
 from core.desk.store.jobs import Job
 from core.desk.upkeep.chores import BATCH, Done, in_batches
-from core.desk.upkeep.erasure import ask_to_scrub
+from core.desk.upkeep.scrub import ask_to_scrub
 from core.engine.wording.text import counted
 
 

@@ -2,13 +2,15 @@
 
 The cards are in ``data``: one file for each group, one stereotype with its cards on a line; ``README.md`` says how they
 came about. The search for a reply starts from these cards and from the evidence (CODEOFCONDUCT starts from background
-knowledge, section 3), so that a small model has a good start.
+knowledge, section 3), so that a small model has a good start. Beside the cards are prepared words of support for the
+person attacked, and the project's notice on the rules, by language.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -287,3 +289,18 @@ def _by_stereotype(language: str) -> Mapping[str, tuple[ArgumentCard, ...]]:
     for card in load_cards(language):
         cards[card.stereotype.id] = (*cards.get(card.stereotype.id, ()), card)
     return MappingProxyType(cards)
+
+
+def support_in(language: str) -> tuple[str, ...]:
+    """The prepared words of support in a language; none where Antiphon does not write it."""
+    return tuple(_words()["support"].get(language, ()))
+
+
+def project_notices() -> dict[str, str]:
+    """The project's notice on the rules, by language."""
+    return dict(_words()["notice"])
+
+
+@cache
+def _words() -> Mapping[str, Any]:
+    return tomllib.loads(resources.files("core.engine.cards").joinpath("beside.toml").read_text(encoding="utf-8"))

@@ -1,6 +1,6 @@
 """Wordings by language: what refuses or leaks, credits a source, denies, or states something checkable.
 
-``core.engine.scoring.gates`` and ``core.engine.arguing.claims`` decide what follows from a find.
+``core.engine.scoring.gates`` and ``core.engine.arguing.arguments`` decide what follows from a find.
 """
 
 from __future__ import annotations

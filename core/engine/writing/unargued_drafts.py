@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Final
 
-from core.engine.cards.support_words import project_notices, support_in
+from core.engine.cards.bank import project_notices, support_in
 from core.engine.llm.budget import MeteredModel
 from core.engine.llm.prompts import load_prompt, quoted
 from core.engine.ports import Generation, Scorer, StageOutcome

@@ -11,7 +11,7 @@ from bot.compose.discord import MakeClient, discord_platform
 from bot.serve.process import serve
 from bot.settings import Settings
 from core.desk.views.platforms import PlatformStatus
-from core.engine.llm.profiles import Profile
+from core.engine.llm.budget import Profile
 from core.engine.pipeline import Engine
 
 

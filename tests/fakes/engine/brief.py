@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from core.engine.llm.budget import Budget, MeteredModel
-from core.engine.llm.profiles import LIVE, Profile
+from core.engine.llm.budget import LIVE, Budget, MeteredModel, Profile
 from core.engine.ports import LanguageModel
 from core.engine.request import Voice
 from core.models import Action, Brief, Evidence, FlaggedPost, PostRef, Reading, Source, TargetGroup

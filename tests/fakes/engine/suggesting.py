@@ -9,7 +9,7 @@ from core.engine.cards.answers import NAMES_OF_GROUPS, answers
 from core.engine.cards.bank import Changes, load_cards, prepared_id, prepared_sentences
 from core.engine.cards.demands import demands
 from core.engine.cards.router import Router
-from core.engine.llm.profiles import PAPER
+from core.engine.llm.budget import PAPER
 from core.engine.pipeline import Engine
 from core.engine.ports import EvidenceSource
 from core.engine.readers.networks import Readers

@@ -25,7 +25,7 @@ from bench.replies.systems import (
     strange_figures,
     under,
 )
-from core.engine.llm.profiles import LIVE
+from core.engine.llm.budget import LIVE
 from core.engine.llm.prompts import load_prompt
 from core.engine.pipeline import Engine
 from core.engine.ports import Answer

@@ -12,7 +12,7 @@ from core.desk.rules.shortfalls import why_no_draft
 from core.engine.cards.answers import answers
 from core.engine.cards.bank import Changes, cards_on, general_cards, load_cards, load_stereotypes, prepared_id
 from core.engine.cards.router import Router
-from core.engine.llm.profiles import LIVE
+from core.engine.llm.budget import LIVE
 from core.engine.pipeline import Engine
 from core.engine.ports import EvidenceSource
 from core.engine.readers.networks import Readers

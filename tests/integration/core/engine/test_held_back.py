@@ -11,7 +11,7 @@ import pytest
 from adapters.sample.posts import SAMPLE_FLAGS, SAMPLE_THREAD
 from core.desk.rules.shortfalls import why_no_draft
 from core.engine.cards.answers import shipped_vectors
-from core.engine.llm.profiles import LIVE
+from core.engine.llm.budget import LIVE
 from core.engine.ports import EvidenceSource
 from core.engine.readers.networks import Readers
 from core.engine.request import SURE, Voice

@@ -6,8 +6,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from bot.cli.report import document, schema
-from core.engine.cards.bank import LANGUAGES
-from core.engine.cards.support_words import project_notices, support_in
+from core.engine.cards.bank import LANGUAGES, project_notices, support_in
 from core.engine.ports import EvidenceSource
 from core.engine.readers.networks import Readers
 from core.engine.readers.pooling import PoolingWeights, Question, Weights

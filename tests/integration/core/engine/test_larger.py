@@ -10,15 +10,14 @@ import pytest
 
 from core.engine.arguing.evidence import far_from
 from core.engine.cards.bank import general_cards, load_cards
-from core.engine.llm.budget import Budget, MeteredModel
-from core.engine.llm.profiles import LIVE
+from core.engine.llm.budget import LIVE, Budget, MeteredModel
 from core.engine.pipeline import Engine
 from core.engine.ports import EvidenceQuery, EvidenceSource, SearchResult
 from core.engine.readers.networks import Readers
 from core.engine.readers.pooling import Question
 from core.engine.reading.larger import analyse
 from core.engine.request import Request, Voice
-from core.engine.scoring.edits import checked_edit
+from core.engine.scoring.check import checked_edit
 from core.engine.wording.text_rules import NO_RULES
 from core.engine.writing.writer import BARE, PASSAGES
 from core.models import Action, Intent, Kind, ReadBy, TargetGroup, ThreadMessage, Verdict

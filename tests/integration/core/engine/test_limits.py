@@ -13,8 +13,7 @@ from bot.cli.missing_codes import note_of
 from core.engine.arguing.arguments import MOST_CHARACTERS_BESIDE
 from core.engine.cards.answers import answers
 from core.engine.cards.bank import Changes, prepared_id
-from core.engine.llm.budget import Budget
-from core.engine.llm.profiles import Profile
+from core.engine.llm.budget import Budget, Profile
 from core.engine.pipeline import Engine
 from core.engine.ports import EvidenceSource, Generation, Message
 from core.engine.readers.networks import Readers

@@ -12,7 +12,7 @@ import pytest
 
 from bot.settings import KEYS, SECRETS, Settings, leaves, load_settings, own_file, secrets_file, variable
 from core.desk.rules.input_checks import need_in_words
-from core.engine.llm.profiles import PAPER
+from core.engine.llm.budget import PAPER
 from core.errors import BadInput, BadSettings
 from core.models import Intent
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from core.engine.cards.bank import ArgumentCard, FittingReply, prepared_id
-from core.engine.llm.profiles import LIVE, PAPER, Profile
+from core.engine.llm.budget import LIVE, PAPER, Profile
 from core.engine.readers.networks import Readers
 from core.engine.readers.pooling import PoolingWeights
 from core.engine.review.assessment import Assessor

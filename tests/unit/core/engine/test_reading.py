@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from core.engine.llm.profiles import LIVE
+from core.engine.llm.budget import LIVE
 from core.engine.readers.networks import PostSigns
 from core.engine.readers.opinions import LargeReader
 from core.engine.readers.pooling import PoolingWeights, Question, Weights

@@ -8,10 +8,10 @@ import pytest
 
 from adapters.sample.posts import SAMPLE_THREAD
 from core.engine.cards.bank import load_stereotypes
-from core.engine.llm.profiles import LIVE
+from core.engine.llm.budget import LIVE
 from core.engine.reading import signals
+from core.engine.reading.posts import without_a_model
 from core.engine.reading.signals import check_text
-from core.engine.reading.unread_posts import without_a_model
 from core.engine.wording.language import language_of_post
 from core.errors import BadInput
 from core.models import Action, Suggestion

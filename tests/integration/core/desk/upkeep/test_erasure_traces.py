@@ -16,7 +16,7 @@ from core.desk.drafting.queue import DraftQueue
 from core.desk.rules.approval import CaseState, CloseReason
 from core.desk.store import people
 from core.desk.store.cases import transition
-from core.desk.upkeep.erasure import scrub
+from core.desk.upkeep.scrub import scrub
 from core.errors import Conflict
 from core.models import FlaggedPost
 from tests.fakes.desk.canary import AUTHOR, CANARY, canary_post, canary_suggestion, erase, in_state

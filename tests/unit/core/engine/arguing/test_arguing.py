@@ -8,7 +8,7 @@ import pytest
 
 from core.engine.arguing.arguments import MOST_CHARACTERS_BESIDE, ArgumentStage
 from core.engine.cards.router import shipped_router
-from core.engine.llm.profiles import PAPER
+from core.engine.llm.budget import PAPER
 from core.models import Intent
 from tests.fakes.engine.arguments import card_of
 from tests.fakes.engine.brief import CLAIM, POST, metered, passage, post_of, reading_of

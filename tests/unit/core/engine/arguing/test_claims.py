@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from core.engine.arguing.claims import MOST, fault_of, propose_claims, vote
-from core.engine.llm.profiles import LIVE, PAPER, Profile
+from core.engine.arguing.arguments import MOST, fault_of, propose_claims, vote
+from core.engine.llm.budget import LIVE, PAPER, Profile
 from core.engine.ports import Message
 from core.engine.readers.networks import Readers
 from core.models import Claim

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from core.engine.arguing.evidence import KEPT, NEAR, QUERIES, Sources, far_from, find_evidence, summarise, write_queries
-from core.engine.llm.profiles import LIVE, PAPER
+from core.engine.llm.budget import LIVE, PAPER
 from core.models import TargetGroup
 from tests.fakes.engine.brief import CLAIM, POST, metered, passage, post_of, reading_of
 from tests.fakes.engine.evidence import FakeEvidence

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.desk.rules.own_cards import MAX_CHARACTERS, checked_notice
-from core.engine.cards.bank import LANGUAGES
-from core.engine.cards.support_words import project_notices, support_in
+from core.engine.cards.bank import LANGUAGES, project_notices, support_in
 from core.engine.reading.signals import people_named
 from core.engine.scoring.gates import MAX_SENTENCES, GateContext, doubts_of, faults_of
 from core.engine.wording.giveaways import checkable_in

@@ -9,8 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.engine.llm.budget import Budget, MeteredModel
-from core.engine.llm.profiles import LIVE
+from core.engine.llm.budget import LIVE, Budget, MeteredModel
 from core.engine.llm.prompts import load_prompt
 from core.engine.ports import Generation
 from core.errors import BudgetExhausted, ModelUnavailable

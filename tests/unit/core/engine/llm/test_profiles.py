@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from core.engine.llm.profiles import LIVE, PAPER, PROFILES, Profile
+from core.engine.llm.budget import LIVE, PAPER, PROFILES, Profile
 from core.errors import BadInput
 
 

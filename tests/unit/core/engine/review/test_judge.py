@@ -9,7 +9,7 @@ from itertools import permutations
 import pytest
 
 from core.engine.cards.bank import FittingReply, general_cards
-from core.engine.llm.profiles import LIVE, PAPER, Profile
+from core.engine.llm.budget import LIVE, PAPER, Profile
 from core.engine.llm.prompts import load_prompt
 from core.engine.ports import Message
 from core.engine.review.candidates import Candidate

@@ -15,8 +15,8 @@ from core.engine.scoring.check import (
     context_for,
     read_drafts,
     sentences_of,
+    warnings_on,
 )
-from core.engine.scoring.edits import warnings_on
 from core.engine.scoring.gates import doubts_of
 from core.models import Intent, ReadBy
 from tests.fakes.engine.brief import passage, post_of

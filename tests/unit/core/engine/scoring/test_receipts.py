@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.engine.llm.profiles import LIVE, PAPER
+from core.engine.llm.budget import LIVE, PAPER
 from core.engine.ports import Entailment
 from core.engine.scoring.factual import is_factual
 from core.engine.scoring.receipts import factuality, verify, warnings_of

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from core.engine.llm.profiles import LIVE
+from core.engine.llm.budget import LIVE
 from core.engine.ports import Entailment
 from core.engine.readers.networks import DraftSigns
 from core.engine.scoring.rewards import (

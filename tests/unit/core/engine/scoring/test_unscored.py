@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.engine.llm.budget import Budget
-from core.engine.llm.profiles import LIVE
+from core.engine.llm.budget import LIVE, Budget
 from core.engine.scoring.rewards import (
     WEIGHTS,
     Circumstances,

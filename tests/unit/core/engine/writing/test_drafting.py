@@ -9,7 +9,7 @@ import pytest
 
 from core.engine.arguing.evidence import NEAR
 from core.engine.cards.bank import ArgumentCard, FittingReply
-from core.engine.llm.profiles import LIVE
+from core.engine.llm.budget import LIVE
 from core.engine.review.candidates import Candidate
 from core.engine.writing.first_drafts import TEMPERATURE, compose, tidy, weakest, write
 from core.models import Evidence, Intent, Receipt, Scores, Verdict

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.engine.cards.support_words import project_notices
+from core.engine.cards.bank import project_notices
 from core.engine.ports import StageOutcome
 from core.engine.readers.pooling import PoolingWeights, shipped
 from core.engine.review.candidates import Candidate

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.engine.cards.support_words import support_in
+from core.engine.cards.bank import support_in
 from core.engine.ports import Scorer, StageOutcome
 from core.engine.readers.networks import Readers
 from core.engine.readers.pooling import PoolingWeights, shipped

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from core.engine.llm.profiles import LIVE
+from core.engine.llm.budget import LIVE
 from core.engine.ports import Generation, Message
 from core.engine.servers.chat import ChatModel
 from core.engine.servers.errors import ServerFault, Trouble
