@@ -25,7 +25,7 @@ from bench.measures.output import Row, save, show
 from bench.measures.samples import Sample, read_rows, read_samples
 from bot.compose.engine import open_embedder
 from bot.settings import load_settings
-from core.engine.backends.cross_encoders import RelevanceCrossEncoder
+from core.engine.backends.classifiers import RelevanceCrossEncoder
 from core.engine.cards.bank import ArgumentCard, cards_on, general_cards
 from core.engine.cards.router import Router, shipped_router
 from core.engine.ports import EvidenceQuery

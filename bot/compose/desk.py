@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from core.desk.communities.native_roles import LiveRoles
 from core.desk.database.connection import Database
 from core.desk.intake import Intake
-from core.desk.review.approvals import Approvals
+from core.desk.review.approvals import Approvals, Proposals
 from core.desk.review.casework import FrontDesk
 from core.desk.review.decisions import Decisions
-from core.desk.review.proposals import Proposals
 from core.desk.review.queries import CaseQueries
 from core.desk.rules.platforms import ChatPlatform, RoleSource
 from core.desk.sending.outbox import Outbox, SendLimits

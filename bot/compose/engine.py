@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from bot.compose.writers import open_pooling, writer_of
 from bot.settings import Settings
-from core.engine.backends.cross_encoders import NliCrossEncoder, QualityCrossEncoder, RelevanceCrossEncoder
+from core.engine.backends.classifiers import DetoxifyScorer, NliCrossEncoder, QualityCrossEncoder, RelevanceCrossEncoder
 from core.engine.backends.embedded import EmbeddedModel
 from core.engine.backends.embeddings import SentenceEmbedder
 from core.engine.backends.llamacpp import EmbeddedServer
-from core.engine.backends.toxicity import DetoxifyScorer
 from core.engine.backends.weights import WeightsWanted, find_weights
 from core.engine.cards.router import shipped_router
 from core.engine.llm.prompts import load_prompt

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from core.engine.backends.cross_encoders import NliCrossEncoder, QualityCrossEncoder
+from core.engine.backends.classifiers import NliCrossEncoder, QualityCrossEncoder
 from core.engine.backends.embeddings import SentenceEmbedder
 from core.engine.cards.bank import cards_on
 from core.engine.readers.networks import DraftReader, Readers

@@ -38,7 +38,7 @@ from core.desk.upkeep.schedule import OFFICE
 from core.desk.views.census import Overdue, overdue
 from core.desk.views.platforms import SeenPlatform, seen
 from core.desk.views.review_cards import review_channel, trouble_in
-from core.engine.backends.cross_encoders import RelevanceCrossEncoder
+from core.engine.backends.classifiers import RelevanceCrossEncoder
 from core.engine.cards.answers import shipped_vectors
 from core.engine.ports import EvidenceQuery, Generation
 from core.engine.readers.networks import Readers

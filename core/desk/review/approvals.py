@@ -1,37 +1,369 @@
-"""The approval of a text: by one person, or by two.
+"""The approval of a text, by one person or by two: first it is shown, so that its reader can approve these bytes.
 
-Where the rules ask for two, the second person approves the same bytes. Nothing is posted here: an approval only puts a
-reply into the outbox.
+A text that can never be posted is refused before it is shown. The person who approves must have been shown exactly
+these bytes, at this version of the case. Where the rules ask for two, the second person approves the same bytes.
+Nothing is posted here: an approval only puts a reply into the outbox.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Final
 from uuid import uuid4
 
 from core.desk.communities.native_roles import LiveRoles
 from core.desk.database.connection import Database, Session
 from core.desk.review.decisions import decider, wrote_post
-from core.desk.review.proposals import ReplyChecks, kept_proposal, require_shown
-from core.desk.review.queries import said_of, why_two_of
+from core.desk.review.queries import rendered_in, said_of, why_two_of
 from core.desk.rules.approval import ApprovedReply, CaseState, approve, check_answerable
+from core.desk.rules.case_cards import InPublic, ProposedReply, RefusedReply
+from core.desk.rules.dashboard_ports import TextCheck
+from core.desk.rules.input_checks import check_text
+from core.desk.rules.platforms import ChatPlatform
+from core.desk.rules.policy import PublicText
 from core.desk.rules.roles import OnCase, Person
 from core.desk.runtime import metrics
 from core.desk.schema import ProposalRow
+from core.desk.sending.checks import Obstacle, SendLimits, case_obstacle, original_obstacle, refuse
 from core.desk.store import accounts, approvals, communities, finds, holds, suggestions
 from core.desk.store import cases as store
-from core.desk.store.approvals import ApprovalOrigin, First
+from core.desk.store.approvals import ApprovalOrigin, First, keep_proposal, proposal_with
 from core.desk.store.cases import Case
 from core.desk.store.communities import Community
 from core.desk.store.outbox import require_settled
-from core.desk.store.people import member
+from core.desk.store.people import known_pseudonym, member, require_on_case
+from core.desk.store.renewals import take_on
 from core.desk.store.suggestions import StoredSuggestion
-from core.engine.scoring.check import CheckedEdit, check_edit
+from core.engine.scoring.check import CheckedEdit, EditReader, check_edit, checked_edit
+from core.engine.wording.final_text import check_sendable
+from core.engine.wording.text_rules import TextRules, check_rules
+from core.errors import AntiphonError, BadInput, Conflict, NotAllowed, PlatformUnavailable, TextRefused, Unsendable
 from core.i18n.sentences import sentence
-from core.models import FlaggedPost, Suggestion
+from core.models import Draft, FlaggedPost, PostRef, Suggestion
+
+_LOOK_AGAIN: Final = sentence("Look at the case's new card, and decide again.")
+
+
+class ReplyChecks:
+    """What desk and platform say together against a reply: made when it is proposed, and when it is approved.
+
+    The outbox makes them again before the send (``core.desk.sending.outbox``).
+
+    Args:
+        platforms: the platforms of this process, by name; others are asked before the send only.
+        limits: how many replies one community may get.
+    """
+
+    def __init__(self, platforms: Mapping[str, ChatPlatform], limits: SendLimits) -> None:
+        self._platforms = platforms
+        self._limits = limits
+
+    async def check_text(
+        self, session: Session, case: Case, rendered: PublicText, stored: StoredSuggestion | None
+    ) -> None:
+        """Refuse a text that would certainly not be posted.
+
+        Raises:
+            BadInput: it shows something else than it holds, links to no source of the case, or breaks a rule of the
+                community.
+            TextRefused: its platform never takes it.
+            PlaceClosed: nothing can be posted where its post stands.
+        """
+        platform = self._platforms.get(case.post.ref.platform)
+        policy = communities.policy_of(await communities.load(session, case.community_id))
+        check_rules(rendered.text.removesuffix(rendered.footer), policy.text_rules)
+        if platform is not None:
+            platform.check(case.post.ref, rendered.text, rendered.quote, policy)
+        check_sendable(rendered.text, () if stored is None else stored.suggestion.evidence)
+
+    async def in_public(self, ref: PostRef, text: str) -> InPublic | None:
+        """All that everybody would see of a text under a post; ``None`` for the text alone.
+
+        Raises:
+            TextRefused: it is too long with what the platform puts around it.
+            PlatformUnavailable: the platform cannot say what it puts around it now.
+        """
+        platform = self._platforms.get(ref.platform)
+        if platform is not None:
+            return await platform.in_public(ref, text)
+        if ref.platform in self._limits.asked_first:  # what stands around a reply is up to each place
+            raise PlatformUnavailable(
+                sentence("{platform} is not connected.", platform=ref.platform), remedy=sentence("Wait until it is.")
+            )
+        return None
+
+    async def waits(self, session: Session, case: Case) -> Obstacle | None:
+        """What only delays a reply to this post; ``None`` for nothing, as where the community only practises.
+
+        Raises:
+            NotAllowed: a reply would certainly not be sent.
+        """
+        community = await communities.load(session, case.community_id)
+        if not community.is_posting:
+            refuse(await original_obstacle(session, case))
+            return None
+        objection = await case_obstacle(session, case, community, self._limits)
+        refuse(objection)
+        return objection
+
+
+@dataclass(frozen=True, slots=True)
+class _Proposed:
+    """A proposal, with what it is checked against."""
+
+    proposal: ProposalRow
+    rendered: PublicText
+    stored: StoredSuggestion | None
+    warnings: tuple[str, ...]
+    is_shadow: bool
+    is_second: bool
+    wrote_post: bool
+    waits: Obstacle | None
+    post: FlaggedPost
+    rules: TextRules
+
+
+class Proposals:
+    """Texts on their way to an approval, over one database.
+
+    Args:
+        platforms: the platforms of this process, by name: what a text must satisfy there.
+        limits: how many replies one community may get.
+        edit_reader: reads what a person wrote or changed, for warnings, once the text is kept.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        platforms: Mapping[str, ChatPlatform] | None = None,
+        limits: SendLimits | None = None,
+        edit_reader: EditReader | None = None,
+    ) -> None:
+        self._database = database
+        self._edit_reader = edit_reader
+        self.checks = ReplyChecks({} if platforms is None else platforms, limits or SendLimits())
+
+    async def propose(
+        self, case_id: str, version: int, by: Person, *, rank: int | None = None, text: str | None = None
+    ) -> ProposedReply:
+        """Keep one exact text and say what would be posted; ``desk_ports.Casework.propose`` says what is raised.
+
+        A text of one's own also for a case that needs a person, or whose send failed: it is in review from then on.
+        """
+        check_text(text or "")
+
+        async def work(session: Session) -> _Proposed | Unsendable:
+            is_own = text is not None and rank is None
+            state = None if is_own else CaseState.IN_REVIEW
+            case, who = await decider(session, case_id, version, by, OnCase.APPROVE, state)
+            check_answerable(case.post)
+            await require_settled(session, case_id)
+            case = await take_on(session, case, who) if is_own else case
+            stored = await suggestions.latest_suggestion(session, case_id)
+            reply, draft = _chosen(() if stored is None else stored.suggestion.drafts, rank, text)
+            rendered = await rendered_in(session, case, reply, stored)
+            try:
+                await self.checks.check_text(session, case, rendered, stored)
+            except (BadInput, TextRefused) as err:
+                return await _keep_refused(session, case, who, reply, rank, err)
+            waits = await self.checks.waits(session, case)
+            return await _keep(session, case, who, by, reply, draft, rendered, stored, waits)
+
+        basis = await self._database.run("propose", work)
+        if isinstance(basis, Unsendable):
+            raise basis
+        try:
+            public = await self.checks.in_public(basis.post.ref, basis.rendered.text)
+        except TextRefused as err:  # with what stands around it; its writer still has it before them
+            raise Unsendable(err.message, remedy=err.remedy) from err
+        return replace(await asyncio.to_thread(_reply_to_show, basis, self._edit_reader), public=public)
+
+    async def check(self, case_id: str, by: Person, text: str) -> TextCheck:
+        """A text held against the evidence of its case, and read by the reader of drafts; nothing is kept.
+
+        Raises:
+            NotAllowed: the person may not approve here.
+        """
+        check_text(text)
+
+        async def read(session: Session) -> tuple[StoredSuggestion | None, FlaggedPost, TextRules]:
+            case = await store.load(session, case_id)
+            await require_on_case(session, case.community_id, by, OnCase.APPROVE)
+            policy = communities.policy_of(await communities.load(session, case.community_id))
+            return await suggestions.latest_suggestion(session, case.id), case.post, policy.text_rules
+
+        stored, post, rules = await self._database.run("read what a text is checked against", read)
+
+        def check() -> TextCheck:
+            suggestion = said_of(stored, post)
+            edit = checked_edit(text, suggestion, rules, self._edit_reader)
+            why = why_two_of(suggestion, edit, is_known=stored is not None, wrote_post=False)
+            return TextCheck(edit.sentences, edit.warnings, why)
+
+        return await asyncio.to_thread(check)
+
+    async def refused(self, text_id: str, by: Person) -> RefusedReply:
+        """A text that ``propose`` refused, for the person who wrote it.
+
+        Raises:
+            Conflict: it is no longer kept.
+            NotAllowed: somebody else wrote it.
+        """
+
+        async def work(session: Session) -> RefusedReply:
+            proposal = await kept_proposal(session, text_id)
+            if await known_pseudonym(session, by.platform, by.user) != proposal.person_id:
+                raise NotAllowed(
+                    sentence("Somebody else wrote this text."), remedy=sentence("Edit a draft yourself, or write one.")
+                )
+            return RefusedReply(proposal.case_id, proposal.version, proposal.text, proposal.draft_rank)
+
+        return await self._database.run("read a refused text", work)
+
+
+def _chosen(drafts: Sequence[Draft], rank: int | None, text: str | None) -> tuple[str, Draft | None]:
+    """The person's part of the reply, and the draft that it is or began as."""
+    begun = next((draft for draft in drafts if draft.rank == rank), None)
+    if rank is not None and begun is None:
+        raise BadInput(
+            sentence("The case has no draft of rank {rank}.", rank=rank), remedy=sentence("Look at its card again.")
+        )
+    if text is None:
+        if begun is None:
+            raise BadInput(
+                sentence("There is no text to approve."), remedy=sentence("Choose a draft, or write a text.")
+            )
+        return begun.text, begun
+    if not text.strip():
+        raise BadInput(sentence("The text is empty."), remedy=sentence("Write a reply, or close the case."))
+    same = next((draft for draft in drafts if draft.text.strip() == text.strip()), None)
+    return (text, begun) if same is None else (same.text, same)
+
+
+async def _keep_refused(
+    session: Session, case: Case, who: str, reply: str, rank: int | None, err: AntiphonError
+) -> Unsendable:
+    """Keep a text that can never be posted; without a hash of what would be posted, nobody can approve it."""
+    community = await communities.load(session, case.community_id)
+    proposal = await keep_proposal(session, case, community, who, reply, "", suggestion_id=None, draft_rank=rank)
+    return Unsendable(err.message, remedy=err.remedy, text_id=proposal.id)
+
+
+async def _keep(
+    session: Session,
+    case: Case,
+    who: str,
+    by: Person,
+    reply: str,
+    draft: Draft | None,
+    rendered: PublicText,
+    stored: StoredSuggestion | None,
+    waits: Obstacle | None,
+) -> _Proposed:
+    suggestion_id = None if draft is None or stored is None else stored.id
+    rank = None if draft is None else draft.rank
+    if draft is None and (same := await proposal_with(session, case, rendered.sha256)) is not None:
+        suggestion_id, rank = same.suggestion_id, same.draft_rank  # a second person's text began as the first one's
+    counted, selves = await approvals.counting(session, case), await accounts.selves(session, by)
+    if any(first.moderator in selves and first.sha256 == rendered.sha256 for first in counted):
+        raise Conflict(
+            sentence("You approved this text already; another person must approve it, too."),
+            remedy=sentence("Ask another moderator to approve the same text on the case's card."),
+        )
+    community = await communities.load(session, case.community_id)
+    proposal = await keep_proposal(
+        session,
+        case,
+        community,
+        who,
+        reply,
+        rendered.sha256,
+        suggestion_id=suggestion_id,
+        draft_rank=rank,
+        quote=rendered.quote,
+    )
+    own = draft.warnings if draft is not None and draft.text == reply else ()
+    is_second = any(first.sha256 == rendered.sha256 for first in counted)
+    return _Proposed(
+        proposal,
+        rendered,
+        stored,
+        own,
+        not community.is_posting,
+        is_second,
+        await wrote_post(session, case, by),
+        waits,
+        case.post,
+        communities.policy_of(community).text_rules,
+    )
+
+
+def _reply_to_show(basis: _Proposed, reader: EditReader | None) -> ProposedReply:
+    """What the person is shown. Blocking: the text is held against the evidence, and read."""
+    proposal = basis.proposal
+    suggestion = said_of(basis.stored, basis.post)
+    edit = checked_edit(proposal.text, suggestion, basis.rules, reader)
+    return ProposedReply(
+        id=proposal.id,
+        case_id=proposal.case_id,
+        version=proposal.version,
+        text=basis.rendered.text,
+        reply=proposal.text,
+        sha256=proposal.sha256,
+        warnings=tuple(dict.fromkeys((*basis.warnings, *edit.warnings))),
+        why_two=why_two_of(suggestion, edit, is_known=basis.stored is not None, wrote_post=basis.wrote_post),
+        is_shadow=basis.is_shadow,
+        is_second=basis.is_second,
+        quote=proposal.quote,
+        waits_because="" if basis.waits is None else basis.waits.reason,
+        waits_until=None if basis.waits is None else basis.waits.until,
+        disclosure=basis.rendered.footer.strip(),
+    )
+
+
+async def kept_proposal(session: Session, proposal_id: str) -> ProposalRow:
+    """A text that waits to be approved; ``Conflict`` if it is no longer kept."""
+    proposal = await session.get(ProposalRow, proposal_id, populate_existing=True)
+    if proposal is None:
+        raise Conflict(sentence("This text is not waiting to be approved any more."), remedy=_LOOK_AGAIN)
+    return proposal
+
+
+async def require_shown(session: Session, case: Case, proposal: ProposalRow, who: str) -> PublicText:
+    """What would be posted now: exactly what the person with this pseudonym was shown.
+
+    Raises:
+        NotAllowed: somebody else was shown it.
+        Conflict: the case's community adds another sentence, or another quote, now, or approving it would do something
+            else than it would have done when it was shown.
+    """
+    if who != proposal.person_id:
+        raise NotAllowed(
+            sentence("Only the person who was shown this text can approve it here."),
+            remedy=sentence("Choose the same text on the case's card yourself, read it, and approve it."),
+        )
+    community = await communities.load(session, case.community_id)
+    if community.is_posting is not proposal.is_posting:
+        raise Conflict(
+            sentence("Posting was switched on after you were shown this: it would be posted now.")
+            if community.is_posting
+            else sentence("Posting was switched off after you were shown this: it would not be posted now."),
+            remedy=_LOOK_AGAIN,
+        )
+    rendered = await rendered_in(session, case, proposal.text, await suggestions.latest_suggestion(session, case.id))
+    if rendered.sha256 != proposal.sha256:
+        raise Conflict(
+            sentence("What is added to replies here changed after you were shown this text."), remedy=_LOOK_AGAIN
+        )
+    if community.rules_version != proposal.rules_version:
+        raise Conflict(
+            sentence("The rules of the community were changed after you were shown this text."), remedy=_LOOK_AGAIN
+        )
+    return rendered
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,8 @@ from sqlalchemy import func, select, update
 from core.desk.communities.native_roles import LiveRoles
 from core.desk.database.connection import Database, Session
 from core.desk.intake import Intake
-from core.desk.review.approvals import Approvals, AwaitsSecond
+from core.desk.review.approvals import Approvals, AwaitsSecond, Proposals
 from core.desk.review.decisions import Decisions
-from core.desk.review.proposals import Proposals
 from core.desk.rules.approval import CLOSED, CaseState, CloseReason, RetractReason, text_hash
 from core.desk.rules.case_cards import (
     Approval,

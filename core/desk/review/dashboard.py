@@ -16,7 +16,7 @@ from core.desk.communities.native_roles import LiveRoles
 from core.desk.communities.own_cards import OwnCards, PreparedReplies
 from core.desk.database.connection import Database, Session, json_text
 from core.desk.invariants.facts import doubled_in, faults_of
-from core.desk.review.proposals import Proposals
+from core.desk.review.approvals import Proposals
 from core.desk.rules.dashboard_ports import (
     NOTHING_HIDDEN,
     CaseChanges,

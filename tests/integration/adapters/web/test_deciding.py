@@ -12,7 +12,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser as Html
 
 from adapters.web.names import Names
-from core.desk.review.proposals import ReplyChecks
+from core.desk.review.approvals import ReplyChecks
 from core.desk.rules.approval import CaseState, CloseReason
 from core.desk.rules.roles import Role
 from core.desk.sending.checks import SendLimits

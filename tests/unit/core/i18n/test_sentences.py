@@ -26,11 +26,11 @@ MET_BY_PEOPLE = (
     *(
         ROOT / "core" / "desk" / f"{name}.py"
         for name in (
-            "communities/governance", "communities/native_roles", "database/connection", "database/dialect",
+            "communities/governance", "communities/native_roles", "database/connection",
             "database/postgresql", "drafting/request", "intake", "review/approvals", "review/casework",
-            "review/decisions", "review/proposals", "rules/approval", "rules/input_checks",
+            "review/decisions", "rules/approval", "rules/input_checks",
             "rules/policy", "sending/outbox", "sending/retraction", "store/approvals", "store/cases", "store/holds",
-            "store/outbox", "store/people", "store/suggestion_documents",
+            "store/outbox", "store/people", "store/suggestions",
         )
     ),
     ROOT / "core" / "engine" / "wording" / "final_text.py",
@@ -62,8 +62,8 @@ SHOWN_ON_CARDS = [
         ROOT / f"{name}.py"
         for name in (
             "bot/compose/engine", "core/desk/upkeep/expiry",
-            "core/engine/backends/cross_encoders", "core/engine/backends/embeddings", "core/engine/backends/pretrained",
-            "core/engine/servers/chat", "core/engine/backends/toxicity", "core/engine/llm/budget",
+            "core/engine/backends/classifiers", "core/engine/backends/embeddings", "core/engine/backends/pretrained",
+            "core/engine/servers/chat", "core/engine/llm/budget",
             "core/desk/rules/approval", "kb/search", "kb/shelf/local",
         )
     ),

@@ -24,8 +24,7 @@ from transformers import (
 from bot.cli.doctor.checks import examine_knowledge
 from bot.compose.engine import open_scorers
 from bot.settings import ScorerSettings, Settings
-from core.engine.backends.cross_encoders import NliCrossEncoder, QualityCrossEncoder
-from core.engine.backends.toxicity import DetoxifyScorer
+from core.engine.backends.classifiers import DetoxifyScorer, NliCrossEncoder, QualityCrossEncoder
 from core.engine.pipeline import Engine
 from core.engine.ports import Inference, Scorer
 from core.engine.request import Request

@@ -1,10 +1,16 @@
-"""Cross-encoders on the CPU: natural language inference, argument quality and relevance."""
+"""Trained classifiers on the CPU: cross-encoders for inference, argument quality and relevance; toxicity by Detoxify.
+
+A checkpoint of Detoxify that was fetched is compared with the published one.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -168,3 +174,134 @@ def _one_column(model: CrossEncoder) -> list[int]:
             remedy=sentence("Choose a model that gives one number."),
         )
     return [0]
+
+
+logger = logging.getLogger(__name__)
+
+DETOXIFY_LANGUAGES: Final = {
+    "unbiased": frozenset({"en"}),
+    "multilingual": frozenset({"en", "it", "fr", "ru", "pt", "es", "tr"}),
+}
+"""The published models of Detoxify that Antiphon uses, and the languages they were trained on."""
+
+_DESCRIBED_AT: Final = {
+    "roberta-base": "e2da8e2f811d1448a5b465c236feacd80ffbac7b",
+    "xlm-roberta-base": "e73636d4f797dec63c3081bb6ed5c7b0bb3f2089",
+}
+"""The commits on the hub of the base models whose description the published checkpoints lack."""
+
+_DESCRIPTION = ("config.json", "tokenizer*", "vocab*", "merges.txt", "sentencepiece*", "special_tokens_map.json")
+
+
+@dataclass(frozen=True, slots=True)
+class _Toxicity:
+    """A loaded model of Detoxify."""
+
+    model: Any
+    tokenizer: Any
+    column: int
+    languages: frozenset[str]
+
+
+class DetoxifyScorer:
+    """1 - toxicity by Detoxify (CoARL, Appendix E).
+
+    Args:
+        model: "unbiased" (English) or "multilingual", fetched once; or a checkpoint, or a folder with one ``.ckpt``. A
+            ``config.json`` beside a checkpoint, with the tokenizer's files, is used instead of the hub's. A
+            checkpoint is a pickle; only tensors and plain values are read from it, so that it cannot run code.
+        cache_folder: where fetched checkpoints are kept.
+    """
+
+    name: Final = "non_toxicity"
+
+    def __init__(self, model: str, cache_folder: Path) -> None:
+        self._name, self._cache_folder = model, cache_folder
+        self._once = Once(self._load)
+
+    def load(self) -> None:
+        """Load the model now, blocking. Raises ``ScorerUnavailable``."""
+        self._once.use(lambda _: np.empty(0))
+
+    async def score(self, brief: Brief, texts: Sequence[str]) -> list[float | None]:
+        """1 - toxicity of each text; ``None`` in a language that the model does not know.
+
+        Raises:
+            ScorerUnavailable: the model cannot be loaded, or fails.
+        """
+        language = brief.reading.language
+        shares = await asyncio.to_thread(self._once.use, lambda loaded: _non_toxicity(loaded, language, texts))
+        return [None if np.isnan(share) else float(share) for share in shares]
+
+    def _load(self) -> _Toxicity:
+        try:
+            with quiet():
+                return self._open()
+        except ScorerUnavailable:
+            raise
+        except Exception as err:  # pickle, tokenizers, urllib and the hub raise errors of no narrower kind
+            raise unloadable(self._name, err) from err
+
+    def _open(self) -> _Toxicity:
+        import torch
+        from detoxify.detoxify import get_model_and_tokenizer
+
+        checkpoint = self._checkpoint()
+        stored = torch.load(checkpoint, map_location="cpu", weights_only=True)
+        arguments = stored["config"]["arch"]["args"]
+        folder = checkpoint.parent
+        if not (folder / "config.json").is_file():
+            base = arguments["model_type"]
+            folder = described_by_hub(base, _DESCRIPTION, _DESCRIBED_AT.get(base))
+        # Detoxify(checkpoint, huggingface_config_path) asks the hub even then (0.5.4): the base model's config, by name
+        model, tokenizer = get_model_and_tokenizer(
+            **{**arguments, "model_type": str(folder)},
+            state_dict=stored["state_dict"],
+            huggingface_config_path=str(folder),
+        )
+        model.eval()
+        tokenizer.model_max_length = min(tokenizer.model_max_length, model.config.max_position_embeddings - 2)
+        kind = "multilingual" if "xlm" in arguments["model_name"].casefold() else "unbiased"
+        classes = stored["config"]["dataset"]["args"]["classes"]
+        column = next(index for index, name in enumerate(classes) if name in {"toxicity", "toxic"})
+        return _Toxicity(model, tokenizer, column, DETOXIFY_LANGUAGES[kind])
+
+    def _checkpoint(self) -> Path:
+        if self._name in DETOXIFY_LANGUAGES:
+            return _fetched_checkpoint(self._name, self._cache_folder)
+        path = Path(self._name).expanduser()
+        checkpoints = sorted(path.glob("*.ckpt")) if path.is_dir() else [path] if path.is_file() else []
+        if len(checkpoints) != 1:
+            raise ScorerUnavailable(
+                sentence("{path} is neither a checkpoint nor a folder with one", path=path),
+                remedy=sentence(
+                    'Set scorers.toxicity to "unbiased", "multilingual", a .ckpt file or a folder with one.'
+                ),
+            )
+        return checkpoints[0]
+
+
+def _non_toxicity(loaded: _Toxicity, language: str | None, texts: Sequence[str]) -> NDArray[np.float64]:
+    """Shape (len(texts),); NaN where the model does not know the language."""
+    import torch
+
+    if not texts or language not in loaded.languages:
+        return np.full(len(texts), np.nan)
+    with torch.inference_mode():
+        inputs = loaded.tokenizer(list(texts), return_tensors="pt", truncation=True, padding=True)
+        toxicity = torch.sigmoid(loaded.model(**inputs)[0])[:, loaded.column]
+    return 1.0 - np.asarray(toxicity.numpy(), dtype=np.float64)
+
+
+def _fetched_checkpoint(kind: str, cache_folder: Path) -> Path:
+    """The published checkpoint, fetched once and compared with the hash in its name."""
+    import torch
+    from detoxify.detoxify import MODEL_URLS
+
+    url: str = MODEL_URLS[kind]
+    path = cache_folder / "detoxify" / kind / url.rpartition("/")[2]
+    if not path.is_file():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        logger.info("Detoxify's checkpoint %s is fetched.", path.name)
+        torch.hub.download_url_to_file(url, str(path), path.stem.rpartition("-")[2], progress=False)
+    return path
