@@ -61,7 +61,7 @@ def doctor(
 
     async def audited(settings: Settings) -> AsyncIterator[Finding]:
         from bot.compose.application import open_database
-        from core.desk.invariants import audit as ask_all
+        from core.desk.invariants.checks import audit as ask_all
 
         async with open_database(settings) as database:
             for finding in await ask_all(database):

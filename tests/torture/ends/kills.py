@@ -20,7 +20,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Final
 
-from core.desk.invariants import Violation
+from core.desk.invariants.facts import Violation
 from tests.torture.ends.child import FLAGGED, POINT, Place, main
 from tests.torture.world.figures import TickingClock
 from tests.torture.world.platform import FileLog, Outcome

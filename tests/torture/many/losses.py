@@ -26,7 +26,8 @@ from sqlalchemy import URL, func, select, text
 
 from core.desk.database.connection import Database, Session
 from core.desk.intake import Intake
-from core.desk.invariants import AuditLimits, OutsideRecord, read_facts, violations
+from core.desk.invariants.checks import violations
+from core.desk.invariants.facts import AuditLimits, OutsideRecord, read_facts
 from core.desk.rules.approval import CaseState
 from core.desk.schema import AuditRow, JobRow, JobState, SuggestionRow
 from core.desk.store.cases import DRAFT, all_cases, counts

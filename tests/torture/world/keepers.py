@@ -13,7 +13,7 @@ from sqlalchemy import select
 
 from core.desk.database.connection import Session
 from core.desk.drafting.queue import DraftQueue
-from core.desk.invariants import Revocation
+from core.desk.invariants.facts import Revocation
 from core.desk.rules.approval import CLOSED, CaseState
 from core.desk.schema import ApprovalRow, CaseRow, JobRow, JobState, PersonRow
 from core.desk.store.people import known_pseudonym

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from core.desk.database.connection import Session
-from core.desk.invariants import Closure, Revocation
+from core.desk.invariants.facts import Closure, Revocation
 from core.desk.rules.approval import CaseState, CloseReason, RetractReason, closed_as, undone_to
 from core.desk.rules.roles import Person, Role
 from core.desk.schema import CaseRow

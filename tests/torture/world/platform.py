@@ -18,7 +18,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from core.desk.invariants import ArrivedReply
+from core.desk.invariants.facts import ArrivedReply
 from core.desk.rules.approval import ApprovedReply, text_hash
 from core.desk.rules.case_cards import InPublic
 from core.desk.rules.policy import CommunityPolicy

@@ -15,10 +15,20 @@ from sqlalchemy import Engine
 from sqlalchemy.orm import Session as SyncSession
 
 from bot.compose.desk import build_desk
-from core.desk import invariants
 from core.desk.communities.decisions import CommunityDesk
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue, TakenCase
+from core.desk.invariants.checks import violations
+from core.desk.invariants.facts import (
+    AuditLimits,
+    Closure,
+    Facts,
+    OutsideRecord,
+    Revocation,
+    Violation,
+    read_facts,
+    read_tables,
+)
 from core.desk.rules.approval import CaseState
 from core.desk.rules.platforms import RoleSource
 from core.desk.rules.roles import Operator
@@ -78,8 +88,8 @@ class Scene:
         self.erasing: set[str] = set()
         self.gone: set[str] = set()
         self.past: set[str] = set()
-        self.revoked: list[invariants.Revocation] = []
-        self.closed: dict[str, list[invariants.Closure]] = {}
+        self.revoked: list[Revocation] = []
+        self.closed: dict[str, list[Closure]] = {}
         self.ghosts: list[TakenCase] = []
         self.hands: dict[int, TakenCase] = {}
         self.start()
@@ -109,9 +119,9 @@ class Scene:
 
     # What is seen from outside
 
-    def record(self) -> invariants.OutsideRecord:
+    def record(self) -> OutsideRecord:
         """What was seen so far, except what is older than any case of the database."""
-        return invariants.OutsideRecord(
+        return OutsideRecord(
             sent=tuple(one for one in self.platform.sent() if one.approval_id not in self.past),
             acknowledged=tuple(self.acknowledged),
             revoked=tuple(self.revoked),
@@ -119,34 +129,30 @@ class Scene:
             closed=tuple(one for times in self.closed.values() for one in times),
         )
 
-    async def broken(
-        self, *, is_quiet: bool = False, looks_at_schema: bool = False
-    ) -> dict[str, list[invariants.Violation]]:
+    async def broken(self, *, is_quiet: bool = False, looks_at_schema: bool = False) -> dict[str, list[Violation]]:
         """The invariants that do not hold; ``is_quiet`` where nobody may still be at work."""
         lease, folded = (timedelta(seconds=self.lease_seconds), timedelta()) if is_quiet else (None, None)
-        limits = invariants.AuditLimits(lease=lease, folded=folded)
+        limits = AuditLimits(lease=lease, folded=folded)
         if self.beside is not None and not looks_at_schema:
             with SyncSession(self.beside) as session:
-                return self._found(
-                    invariants.Facts(self.clock(), invariants.read_tables(session), None, self.record(), limits)
-                )
+                return self._found(Facts(self.clock(), read_tables(session), None, self.record(), limits))
         record = self.record()
         facts = await self.database.run(
-            "audit the database", lambda s: invariants.read_facts(s, record, limits, looks_at_schema=looks_at_schema)
+            "audit the database", lambda s: read_facts(s, record, limits, looks_at_schema=looks_at_schema)
         )
         return self._found(facts)
 
-    def _found(self, facts: invariants.Facts) -> dict[str, list[invariants.Violation]]:
-        found, left = invariants.violations(facts), self._left(facts)
+    def _found(self, facts: Facts) -> dict[str, list[Violation]]:
+        found, left = violations(facts), self._left(facts)
         return found | {"erased words": left} if left else found
 
-    def _left(self, facts: invariants.Facts) -> list[invariants.Violation]:
+    def _left(self, facts: Facts) -> list[Violation]:
         """Where a word is left of somebody whose erasure was acknowledged, and who was not flagged since."""
         said = [(case.id, json.dumps([case.text, case.thread], ensure_ascii=False)) for case in facts.tables.cases]
         said += [(row.case_id, row.document) for row in facts.tables.suggestions]
         quoted = [json.dumps(text, ensure_ascii=False) for text in sorted(self.gone)]
         return [
-            invariants.Violation(where, "It says what an erased person said.")
+            Violation(where, "It says what an erased person said.")
             for where, text in said
             for one in quoted
             if one in text

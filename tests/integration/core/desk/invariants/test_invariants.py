@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import URL, text
 
-from core.desk import invariants
 from core.desk.database.connection import Database, Session
 from core.desk.database.revisions import newest
+from core.desk.invariants.checks import INVARIANTS, audit, check, violations
+from core.desk.invariants.facts import ArrivedReply, AuditLimits, Closure, OutsideRecord, Revocation, read_facts
 from core.desk.rules.approval import CaseState, text_hash
 from core.models import PostRef
 from tests.fakes.desk.people import COMMUNITY_ID, SECRET
@@ -83,11 +84,9 @@ def _tamper(world: World, statement: str) -> None:
     connection.close()
 
 
-async def _broken(
-    world: World, record: invariants.OutsideRecord | None = None, limits: invariants.AuditLimits | None = None
-) -> set[str]:
+async def _broken(world: World, record: OutsideRecord | None = None, limits: AuditLimits | None = None) -> set[str]:
     """The numbers of the promises that are broken."""
-    return set(await invariants.check(world.database, record or world.record(), limits, looks_at_schema=False))
+    return set(await check(world.database, record or world.record(), limits, looks_at_schema=False))
 
 
 async def test_a_healthy_database_keeps_every_promise(place: Path | URL) -> None:
@@ -102,7 +101,7 @@ async def test_a_healthy_database_keeps_every_promise(place: Path | URL) -> None
             CaseState.QUEUED,
             CaseState.DRAFTING,
         } <= states
-        assert await invariants.check(world.database, world.record()) == {}
+        assert await check(world.database, world.record()) == {}
 
 
 @pytest.mark.parametrize(
@@ -119,18 +118,18 @@ async def test_what_was_tampered_with_in_postgresql_is_caught(postgresql: URL, s
         await world.flag(0)
         assert await audit_is_clean(world)
         await world.database.run("tamper", lambda session: session.execute(text(statement)))
-        assert broken in await invariants.check(world.database)
+        assert broken in await check(world.database)
 
 
 async def audit_is_clean(world: World) -> bool:
     """Whether no promise is broken, the schema looked at."""
-    return await invariants.check(world.database) == {}
+    return await check(world.database) == {}
 
 
 async def test_there_are_eighteen_promises_each_with_a_sentence() -> None:
     """Numbered as in the plan, each once."""
-    assert [invariant.id for invariant in invariants.INVARIANTS] == [f"I{number}" for number in range(1, 19)]
-    assert len({invariant.promise for invariant in invariants.INVARIANTS}) == 18
+    assert [invariant.id for invariant in INVARIANTS] == [f"I{number}" for number in range(1, 19)]
+    assert len({invariant.promise for invariant in INVARIANTS}) == 18
 
 
 TAMPERED = {
@@ -208,9 +207,7 @@ _OF_THE_SCHEMA = (TAMPERED["trigger gone"][0],)
 async def test_what_was_tampered_with_is_caught(world: World, statement: str, broken: str) -> None:
     """A person who changes a row behind the program's back breaks the promise that the row keeps."""
     _tamper(world, statement)
-    found = await invariants.check(
-        world.database, replace(world.record(), sent=None), looks_at_schema=statement in _OF_THE_SCHEMA
-    )
+    found = await check(world.database, replace(world.record(), sent=None), looks_at_schema=statement in _OF_THE_SCHEMA)
     assert broken in found
 
 
@@ -221,7 +218,7 @@ async def test_a_revision_that_is_not_the_newest_is_caught(world: World) -> None
     async def tamper(session: Session) -> None:
         for revision in ("0000", f"{newest().partition('.')[0]}.99"):
             await session.execute(text(f"UPDATE alembic_version SET version_num = '{revision}'"))
-            found.append(invariants.violations(await invariants.read_facts(session)))
+            found.append(violations(await read_facts(session)))
 
     await world.database.run("tamper with the revision", tamper)
     assert [list(one) for one in found] == [["I18"], []]
@@ -252,7 +249,7 @@ async def test_a_reply_that_was_sent_before_its_intent_is_caught(world: World) -
     """Nothing on the platform without a committed intent."""
     (queued,) = await world.cases(CaseState.APPROVED)
     approval_id, digest = await _approval_of(world, queued.id)
-    early = invariants.ArrivedReply(approval_id, replace(queued.post.ref, message="early"), queued.post.ref, digest)
+    early = ArrivedReply(approval_id, replace(queued.post.ref, message="early"), queued.post.ref, digest)
     assert await _broken(world, replace(world.record(), sent=(*world.platform.sent(), early))) == {"I1"}
 
 
@@ -260,7 +257,7 @@ async def test_an_undone_reply_that_stands_on_the_platform_is_caught(world: Worl
     """Undo within the window always prevents the post."""
     (undone,) = [case for case in await world.cases() if case.post.ref == numbered_post(1).ref]
     approval_id, digest = await _approval_of(world, undone.id)
-    sent = invariants.ArrivedReply(approval_id, replace(undone.post.ref, message="undone"), undone.post.ref, digest)
+    sent = ArrivedReply(approval_id, replace(undone.post.ref, message="undone"), undone.post.ref, digest)
     assert "I9" in await _broken(world, replace(world.record(), sent=(*world.platform.sent(), sent)))
 
 
@@ -277,22 +274,22 @@ async def test_a_lost_capture_is_caught(world: World) -> None:
 
 async def test_an_approver_without_the_right_is_caught(world: World) -> None:
     who = await _value(world, APPROVER)
-    revoked = invariants.Revocation(who, COMMUNITY_ID, world.clock() - timedelta(days=1))
+    revoked = Revocation(who, COMMUNITY_ID, world.clock() - timedelta(days=1))
     assert await _broken(world, replace(world.record(), revoked=(revoked,))) == {"I7"}
 
 
 @pytest.mark.parametrize("scope", ["*", COMMUNITY_ID])
 async def test_a_post_while_closed_is_caught(world: World, scope: str) -> None:
     """While the kill switch is on, or in shadow mode."""
-    closed = invariants.Closure(scope, world.clock() - timedelta(days=1))
+    closed = Closure(scope, world.clock() - timedelta(days=1))
     assert await _broken(world, replace(world.record(), closed=(closed,))) == {"I12"}
 
 
 async def test_work_whose_owner_is_gone_is_caught(world: World) -> None:
     """After two leases without a word."""
     world.clock.advance(130)
-    assert await _broken(world, limits=invariants.AuditLimits(lease=timedelta(seconds=60))) == {"I5"}
-    assert await _broken(world, limits=invariants.AuditLimits(lease=None)) == set()
+    assert await _broken(world, limits=AuditLimits(lease=timedelta(seconds=60))) == {"I5"}
+    assert await _broken(world, limits=AuditLimits(lease=None)) == set()
 
 
 async def test_evidence_that_changed_under_review_is_caught(world: World) -> None:
@@ -311,15 +308,15 @@ async def test_the_key_of_an_erased_person_is_caught(world: World) -> None:
 
 async def test_a_backlog_without_bound_is_caught(world: World) -> None:
     """No more cases wait for drafts than the settings allow."""
-    assert await _broken(world, limits=invariants.AuditLimits(max_queued=0)) == {"I16"}
+    assert await _broken(world, limits=AuditLimits(max_queued=0)) == {"I16"}
 
 
 async def test_the_audit_of_a_live_database_names_each_promise_and_no_text(world: World) -> None:
     """One finding for each, with a remedy where it is broken, and never a word of a post or a reply."""
-    findings = await invariants.audit(world.database, invariants.AuditLimits(lease=None))
+    findings = await audit(world.database, AuditLimits(lease=None))
     assert all(finding.ok for finding in findings)
     _tamper(world, "UPDATE approvals SET text = 'newcomers ' || text")
-    findings = await invariants.audit(world.database)
+    findings = await audit(world.database)
     document = str(findings)
     assert next(finding.name.split()[0] for finding in findings if not finding.ok) == "I1"
     assert all(finding.remedy for finding in findings if not finding.ok)

@@ -12,7 +12,8 @@ import pytest
 from sqlalchemy import text
 
 from core.desk.database.connection import Session
-from core.desk.invariants import Revocation, check
+from core.desk.invariants.checks import check
+from core.desk.invariants.facts import Revocation
 from core.desk.rules.approval import ApprovedReply, CaseState, approve, text_hash
 from core.desk.schema import JobRow
 from core.desk.sending import checks

@@ -13,7 +13,7 @@ from core.desk.communities.native_roles import LiveRoles
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
 from core.desk.intake import Intake
-from core.desk.invariants import check
+from core.desk.invariants.checks import check
 from core.desk.review.casework import note_original
 from core.desk.rules.approval import CaseState, CloseReason
 from core.desk.rules.careful_watch import FindLabel

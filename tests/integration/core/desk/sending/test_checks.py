@@ -13,7 +13,7 @@ from core.desk.communities.decisions import CommunityDesk
 from core.desk.communities.governance import CommunityGovernance
 from core.desk.communities.native_roles import LiveRoles, keep_native
 from core.desk.database.connection import Session
-from core.desk.invariants import check
+from core.desk.invariants.checks import check
 from core.desk.rules.approval import CaseState
 from core.desk.rules.roles import Person, Role
 from core.desk.schema import Change

@@ -11,7 +11,8 @@ from bot.compose.desk import Desk
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
 from core.desk.intake import Intake
-from core.desk.invariants import AuditLimits, check
+from core.desk.invariants.checks import check
+from core.desk.invariants.facts import AuditLimits
 from core.desk.rules.approval import CaseState, CloseReason
 from core.desk.store.cases import Case
 from core.desk.upkeep.erasure import Erasure

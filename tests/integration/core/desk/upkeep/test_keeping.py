@@ -11,7 +11,8 @@ from sqlalchemy import select
 from bot.compose.desk import Desk
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import DraftQueue
-from core.desk.invariants import check, read_facts
+from core.desk.invariants.checks import check
+from core.desk.invariants.facts import read_facts
 from core.desk.schema import JobRow, JobState
 from core.desk.store import jobs
 from core.desk.store.erasure import delete_case

@@ -11,7 +11,8 @@ from sqlalchemy import select
 from bot.compose.desk import Desk
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import DraftQueue
-from core.desk.invariants import AuditLimits, check
+from core.desk.invariants.checks import check
+from core.desk.invariants.facts import AuditLimits
 from core.desk.rules.approval import CloseReason
 from core.desk.schema import CaseRow, Change, SuggestionRow
 from core.desk.store.cases import Case

@@ -11,7 +11,7 @@ from adapters.sample.community import SampleCommunity
 from bot.compose.desk import Desk
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
-from core.desk.invariants import check
+from core.desk.invariants.checks import check
 from core.desk.rules.approval import CaseState, CloseReason, RetractReason
 from core.desk.rules.desk_ports import Casework
 from core.desk.sending.outbox import Outbox
