@@ -242,8 +242,8 @@ def probe(run: Folder, base: Base, set_: Set = None, most: Most = 0, every: Ever
             remedy="Name its GGUF file, which the first `antiphon demo` puts into ~/.cache/antiphon/models.",
         )
     from training.probe.adapter import Values
+    from training.probe.outputs import learnt
     from training.probe.run import ADAPTER, train
-    from training.probe.texts import learnt
     from training.runs.run import plot, write_card
 
     if (run / ADAPTER).resolve() == Path(base).resolve():
@@ -482,14 +482,13 @@ def online(
 ) -> None:
     """Go on with rewards: several replies to each post, scored by the readers. It needs a GPU to end within a day."""
     need_extra()
-    from training.online import groups
     from training.online import run as online_run
     from training.runs.run import hash_of_adapter
     from training.writer.base import load_base
 
-    values = changed_by(replace(by_recipe(recipe, "online", groups.Values()), method=method), set_)
+    values = changed_by(replace(by_recipe(recipe, "online", online_run.Values()), method=method), set_)
     refuse_unknown(set_, values)
-    groups.check(values)
+    online_run.check(values)
     rows = some(online_run.rows(values), most)
     online_run.refuse_few(rows, values.prompts_a_step)
     counts = {"prompts": len(rows), "adapter": hash_of_adapter(adapter)}

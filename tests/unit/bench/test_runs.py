@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from adapters.sample.posts import SAMPLE_FLAGS, SAMPLE_THREAD
-from bench.measures.meter import Meter, seconds_of, watched_memory
 from bench.measures.samples import Log, Sample
 from bench.replies.engine import costs, duels, failures, limits_of, ratios, results
 from bench.replies.referee import Referee
@@ -17,13 +16,16 @@ from bench.replies.runs import ANSWER, REWARD, answer_all, duel_all, outcomes_of
 from bench.replies.systems import (
     FIGURE,
     SLUR,
+    Meter,
     SystemOutcome,
     answer,
     first_reply,
     flags_of,
     plain,
+    seconds_of,
     strange_figures,
     under,
+    watched_memory,
 )
 from core.engine.llm.budget import LIVE
 from core.engine.llm.prompts import load_prompt

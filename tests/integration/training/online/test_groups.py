@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 
 from core.errors import BadInput
 from tests.fakes.training.tiny import tiny_model, tiny_tokenizer
-from training.online.groups import Values, train, trainer_of
+from training.online.run import Values, train, trainer_of
 from training.writer.base import Lora, with_adapter
 
 WORDS = "red green blue one two three".split()

@@ -13,8 +13,7 @@ from transformers import BertConfig, BertForSequenceClassification, BertTokenize
 
 from core.errors import BadInput, ScorerUnavailable
 from tests.fakes.training.tiny import tiny_model, tiny_tokenizer
-from training.online import groups
-from training.online.run import ends, learn, refuse_few, rows
+from training.online.run import Values, ends, learn, refuse_few, rows
 from training.writer.base import Lora, with_adapter
 
 LABELS = {"quality": ("quality",), "inference": ("contradiction", "entailment", "neutral")}
@@ -42,8 +41,8 @@ def judges(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return found
 
 
-def _values(method: str, reward: str, quality: str, inference: str = "") -> groups.Values:
-    small = groups.Values(method=method, steps=2, group=2, prompts_a_step=2, most_tokens=8)
+def _values(method: str, reward: str, quality: str, inference: str = "") -> Values:
+    small = Values(method=method, steps=2, group=2, prompts_a_step=2, most_tokens=8)
     return replace(small, reward=reward, quality=quality, inference=inference)
 
 
@@ -78,7 +77,7 @@ def test_a_judge_that_is_not_there_is_told_before_anything_is_learnt(tmp_path: P
 
 
 def test_fewer_prompts_than_a_step_takes_are_refused_since_nothing_would_be_learnt() -> None:
-    few = rows(groups.Values())[:2]
+    few = rows(Values())[:2]
     with pytest.raises(BadInput, match="There are 2 prompts, and a step takes 4") as refused:
         refuse_few(few, 4)
     assert "--set prompts_a_step=2" in refused.value.remedy
