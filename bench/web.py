@@ -34,6 +34,7 @@ from bench.measures.output import Row, note, save, show
 from bot.cli.doctor.setup_pages import DoctorSetupChecks
 from bot.compose.desk import Desk, build_casework, build_desk
 from bot.settings import Settings
+from core import models
 from core.desk.communities.accounts import ApiTokens, WebAccounts
 from core.desk.communities.governance import CommunityGovernance
 from core.desk.database.connection import Database, Session
@@ -44,23 +45,11 @@ from core.desk.rules.roles import Person, Role
 from core.desk.schema import AuditRow, Base, CaseRow, SuggestionRow
 from core.desk.sending.outbox import Outbox
 from core.desk.store import accounts, communities, people
-from core.models import (
-    Action,
-    Cost,
-    Draft,
-    Evidence,
-    FlaggedPost,
-    Intent,
-    PostRef,
-    Reading,
-    Scores,
-    Source,
-    Suggestion,
-    TargetGroup,
-)
 from kb.starter.facts import facts_today
 
-_POST: Final = FlaggedPost(PostRef("discord", "1", "2", "0"), "They only came for the benefits.", "9", "8", "menu")
+_POST: Final = models.FlaggedPost(
+    models.PostRef("discord", "1", "2", "0"), "They only came for the benefits.", "9", "8", "menu"
+)
 _SENTENCE: Final = "Most people who move here find work within a few years, and pay taxes and rent like everybody. "
 
 
@@ -72,14 +61,16 @@ class RequestTimes:
     seconds: float
 
 
-def _suggestion(post: FlaggedPost, severity: int) -> Suggestion:
+def _suggestion(post: models.FlaggedPost, severity: int) -> models.Suggestion:
     """What an engine says: four drafts and three passages of the usual length."""
-    source = Source("OECD", "International Migration Outlook", 2021, None, "https://example.org/outlook")
-    evidence = tuple(Evidence(f"m-{n}", _SENTENCE * 3, _SENTENCE, source) for n in range(3))
-    drafts = tuple(Draft(n, _SENTENCE * 2, Intent.INFORMATIVE, Scores(total=9.0 - n)) for n in range(1, 5))
-    reading = Reading(
+    source = models.Source("OECD", "International Migration Outlook", 2021, None, "https://example.org/outlook")
+    evidence = tuple(models.Evidence(f"m-{n}", _SENTENCE * 3, _SENTENCE, source) for n in range(3))
+    drafts = tuple(
+        models.Draft(n, _SENTENCE * 2, models.Intent.INFORMATIVE, models.Scores(total=9.0 - n)) for n in range(1, 5)
+    )
+    reading = models.Reading(
         "en",
-        TargetGroup.MIGRANTS,
+        models.TargetGroup.MIGRANTS,
         None,
         None,
         None,
@@ -87,12 +78,12 @@ def _suggestion(post: FlaggedPost, severity: int) -> Suggestion:
         None,
         None,
         severity,
-        Action.REPLY,
+        models.Action.REPLY,
         "",
         stereotypes=("a",),
     )
-    cost = Cost("quick", 2.5, 1.25, 9, 4, 1200, 300, 2, "")
-    return Suggestion(post, reading, (), None, (), evidence, drafts, cost)
+    cost = models.Cost("quick", 2.5, 1.25, 9, 4, 1200, 300, 2, "")
+    return models.Suggestion(post, reading, (), None, (), evidence, drafts, cost)
 
 
 async def _filled(desk: Desk, cases: int, moderators: Sequence[Person]) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 
+from core import models
 from core.engine.arguing.arguments import Argument, ArgumentStage
 from core.engine.arguing.evidence import KEPT, far_from
 from core.engine.cards.answers import shipped_vectors
@@ -45,23 +46,9 @@ from core.engine.writing.unargued_drafts import Supporter, led_by, with_notice
 from core.engine.writing.writer import PASSAGES, Writer
 from core.errors import ModelUnavailable
 from core.i18n.sentences import Sentence, joined, listed, sentence
-from core.models import (
-    Action,
-    Brief,
-    Claim,
-    Cost,
-    Draft,
-    FlaggedPost,
-    Intent,
-    Kind,
-    Progress,
-    Reading,
-    Suggestion,
-    TargetGroup,
-)
 
 _TRIED_FIRST = 4
-OnProgress = Callable[[Progress], None]
+OnProgress = Callable[[models.Progress], None]
 T = TypeVar("T")
 
 
@@ -99,7 +86,7 @@ class Engine:
         if self.router is None:
             self.router = shipped_router()
 
-    async def suggest(self, request: Request, on_progress: OnProgress = lambda _: None) -> Suggestion:
+    async def suggest(self, request: Request, on_progress: OnProgress = lambda _: None) -> models.Suggestion:
         """Read the post, and unless that advises against it, draft, improve, judge and rank replies.
 
         Code, and words in a language that Antiphon does not know, are answered before any model is asked.
@@ -110,7 +97,9 @@ class Engine:
             IndexUnavailable: the embedding model cannot be loaded.
         """
         if refused := await asyncio.to_thread(self._without_a_model, request):
-            on_progress(Progress("reading", refused.reading.reason, refused.cost.seconds, reading=refused.reading))
+            on_progress(
+                models.Progress("reading", refused.reading.reason, refused.cost.seconds, reading=refused.reading)
+            )
             return refused
         budget = Budget(request.profile, turn=request.turn)
         checked = await asyncio.to_thread(check_text, request.post.text)
@@ -127,7 +116,7 @@ class Engine:
         is_asked = self.writer.is_larger and not request.profile.is_published
         return request.voice.also if is_asked else frozenset()
 
-    def _without_a_model(self, request: Request) -> Suggestion | None:
+    def _without_a_model(self, request: Request) -> models.Suggestion | None:
         if request.force:
             return None
         voice = request.voice
@@ -152,7 +141,7 @@ class _Run:
         request: Request,
         on_progress: OnProgress,
         budget: Budget,
-        post: FlaggedPost,
+        post: models.FlaggedPost,
         signals: Signals,
         degraded: list[str],
     ) -> None:
@@ -183,8 +172,8 @@ class _Run:
         self.chance = random.Random(seed)  # nosec B311 # noqa: S311 - repeatable, no secret
         self.faults: Counter[str] = Counter()
         self.shown = ""
-        self.shown_about: tuple[TargetGroup | None, tuple[str, ...]] | None = None
-        own_order = request.voice.intents != tuple(Intent)
+        self.shown_about: tuple[models.TargetGroup | None, tuple[str, ...]] | None = None
+        own_order = request.voice.intents != tuple(models.Intent)
         is_open = engine.writer.is_larger or request.profile.is_published
         limit = shipped_vectors().limit(request.voice.sure)
         self.least = limit.chance if limit else 0.0
@@ -202,7 +191,7 @@ class _Run:
             own=request.cards,
         )
 
-    async def suggest(self) -> Suggestion:
+    async def suggest(self) -> models.Suggestion:
         likely = await self._likely()
         if await self._is_probed():
             likely = await self._likely()
@@ -229,7 +218,7 @@ class _Run:
         self._note_held_back(assessor, drafts)
         return self._suggestion(reading, argument, drafts, rounds=search.rounds, stopped=search.stopped)
 
-    async def _likely(self) -> Reading | None:
+    async def _likely(self) -> models.Reading | None:
         """What the readers show that the reading will be, with a prepared draft to it, unless they do not show it."""
         signals = self.signals.hinted
         if not signals.calls_for_reply:
@@ -259,7 +248,7 @@ class _Run:
         """Whether a larger model than the one that ships writes, and is simply asked."""
         return self.engine.writer.is_larger and not self.request.profile.is_published
 
-    async def _by_larger(self) -> Suggestion:
+    async def _by_larger(self) -> models.Suggestion:
         """The suggestion of a larger model: one reading, the plain question, one with evidence, and one review."""
         request, voice = self.request, self.request.voice
         reading, meaning = await self._read_at_once()
@@ -277,7 +266,7 @@ class _Run:
         queries = list(dict.fromkeys(str(text) for text in statements if text))
         claim = request.claim or next(iter(claims), "")
         passages = self._value_of(await self.arguing.evidence(queries, reading, claim, cards, PASSAGES))
-        brief = Brief(self.open_post, reading, request.claim or "", ())
+        brief = models.Brief(self.open_post, reading, request.claim or "", ())
         cards = [] if is_alone else cards  # their prepared replies are in another language
         writer = Writer(
             self.open_post,
@@ -315,24 +304,24 @@ class _Run:
         if not used:
             self.degraded.append(sentence("evidence: no passage bears on the claim; the drafts state no facts"))
         final_brief = replace(assessor.brief, evidence=tuple(used[:KEPT]))
-        argument = Argument(final_brief, [Claim(text, None) for text in claims], queries, cards)
+        argument = Argument(final_brief, [models.Claim(text, None) for text in claims], queries, cards)
         return self._suggestion(
             reading, argument, led_by(support, drafts, MAX_DRAFTS), rounds=search.rounds, stopped=search.stopped
         )
 
-    async def _with_own(self, reading: Reading) -> Reading:
+    async def _with_own(self, reading: models.Reading) -> models.Reading:
         text, own, sure = self.open_post.text, self.request.cards, self.signals.target_group
         groups = (sure,) if sure else ()
         return await asyncio.to_thread(with_own_stereotypes, reading, text, own, self.engine.readers.embedder, groups)
 
-    async def _read_at_once(self) -> tuple[Reading, str]:
+    async def _read_at_once(self) -> tuple[models.Reading, str]:
         noted = await read_at_once(
             self.open_post, self.signals, self.engine.router, self.larger.model, self.larger.pooling
         )
         reading, meaning = self._value_of(noted)
         return await self._with_own(reading), meaning
 
-    async def _reading(self) -> Reading:
+    async def _reading(self) -> models.Reading:
         """The reading; at once by a larger model."""
         if self.larger.pooling.is_larger:
             return (await self._read_at_once())[0]
@@ -344,7 +333,7 @@ class _Run:
         self.degraded += noted.notes
         return noted.value
 
-    async def _first_draft(self, reading: Reading) -> None:
+    async def _first_draft(self, reading: models.Reading) -> None:
         """Show a prepared draft with evidence before the model is asked for one, unless one to the same is shown."""
         about = (reading.target_group, reading.stereotypes)
         if about == self.shown_about or reading.target_group is None or reading.language is None:
@@ -354,16 +343,16 @@ class _Run:
             return
         claim = next((card.claim for card in cards if card.claim), "")
         evidence = await self.arguing.evidence([self.open_post.text], reading, claim, cards)
-        assessor = self._assessor(Brief(self.open_post, reading, claim, tuple(evidence.value)), cards)
+        assessor = self._assessor(models.Brief(self.open_post, reading, claim, tuple(evidence.value)), cards)
         start = compose(assessor.brief, cards, self.request.voice.intents, self.chance)
         self.shown_about = about
         first = start if assessor.least and assessor.holds_back else start[:_TRIED_FIRST]
         await self._show(await assessor.best(first), assessor)
 
-    async def _with_gist(self, reading: Reading, signals: Signals) -> Reading:
+    async def _with_gist(self, reading: models.Reading, signals: Signals) -> models.Reading:
         return await self._with_own(await with_gist(reading, self.open_post.text, self.engine.router, signals))
 
-    def _writable(self, reading: Reading) -> Reading:
+    def _writable(self, reading: models.Reading) -> models.Reading:
         """Complete the reading for drafts that a person forces: a language to write in and a group to stand up for."""
         language, group = reading.language, reading.target_group
         if language not in LANGUAGES and not self.signals.is_models_alone:
@@ -372,13 +361,15 @@ class _Run:
                 sentence("drafts: they are written in the community's language ({language})", language=language)
             )
         if group is None:
-            group = TargetGroup.OTHER
+            group = models.TargetGroup.OTHER
             self.degraded.append(
                 sentence("reading: no target group was recognised; the drafts stand up for people in general")
             )
         return replace(reading, language=language, target_group=group)
 
-    def _assessor(self, brief: Brief, cards: Sequence[ArgumentCard], guesses: Sequence[ArgumentCard] = ()) -> Assessor:
+    def _assessor(
+        self, brief: models.Brief, cards: Sequence[ArgumentCard], guesses: Sequence[ArgumentCard] = ()
+    ) -> Assessor:
         voice = self.request.voice
         return Assessor(
             brief,
@@ -417,7 +408,7 @@ class _Run:
             report=self._report,
         )
 
-    async def _rank(self, pool: Sequence[Candidate], assessor: Assessor) -> list[Draft]:
+    async def _rank(self, pool: Sequence[Candidate], assessor: Assessor) -> list[models.Draft]:
         """Stage 5: the best by the rewards, and in the published search by the judge; at most four drafts."""
         profile = self.request.profile
         compared = profile.proposals if isinstance(profile, PublishedProfile) else MAX_DRAFTS
@@ -438,10 +429,10 @@ class _Run:
         notice = self.request.voice.notice_in(assessor.brief.language)
         return self._value_of(with_notice(drafts, best, reading, notice, self.engine.writer))
 
-    def _note_held_back(self, assessor: Assessor, drafts: Sequence[Draft]) -> None:
+    def _note_held_back(self, assessor: Assessor, drafts: Sequence[models.Draft]) -> None:
         """Say which prepared replies are held back, and above all where nothing else is left."""
         held = assessor.held
-        if held and not any(draft.kind is Kind.REPLY for draft in drafts):
+        if held and not any(draft.kind is models.Kind.REPLY for draft in drafts):
             self.degraded.append(
                 sentence(
                     "drafts: no prepared reply surely fits; of the likeliest of them readers would publish {share}",
@@ -453,9 +444,9 @@ class _Run:
                 sentence("drafts: prepared replies that are less sure to fit are held back: {count}", count=len(held))
             )
 
-    async def _support(self, reading: Reading) -> list[Draft]:
+    async def _support(self, reading: models.Reading) -> list[models.Draft]:
         """Words of support for the person attacked, where the reading advises them."""
-        if reading.recommended_action is not Action.SUPPORT_TARGET:
+        if reading.recommended_action is not models.Action.SUPPORT_TARGET:
             return []
         voice, engine = self.request.voice, self.engine
         supporter = Supporter(
@@ -485,24 +476,26 @@ class _Run:
             done = best if self.is_larger and not best.is_prepared else await assessor.finish(best, asks_model=False)
             draft = assessor.teller.draft(1, done)
             brief = assessor.brief
-            self.on_progress(Progress("draft", best.text, self.budget.seconds, draft, brief.reading, brief.evidence))
+            self.on_progress(
+                models.Progress("draft", best.text, self.budget.seconds, draft, brief.reading, brief.evidence)
+            )
 
-    def _report(self, stage: str, detail: str, reading: Reading | None = None) -> None:
-        self.on_progress(Progress(stage, detail, self.budget.seconds, reading=reading))
+    def _report(self, stage: str, detail: str, reading: models.Reading | None = None) -> None:
+        self.on_progress(models.Progress(stage, detail, self.budget.seconds, reading=reading))
 
     def _suggestion(
         self,
-        reading: Reading,
+        reading: models.Reading,
         argument: Argument | None = None,
-        drafts: Sequence[Draft] = (),
+        drafts: Sequence[models.Draft] = (),
         *,
         rounds: int = 0,
         stopped: str = "",
-    ) -> Suggestion:
+    ) -> models.Suggestion:
         self.degraded += _notes_of_dropped(self.faults)
         budget = self.budget
         self.degraded += budget.notes()
-        cost = Cost(
+        cost = models.Cost(
             profile=budget.profile.name,
             seconds=round(budget.seconds, 3),
             first_draft_seconds=None if budget.first_draft_seconds is None else round(budget.first_draft_seconds, 3),
@@ -513,7 +506,7 @@ class _Run:
             rounds=rounds,
             stopped_because=stopped,
         )
-        return Suggestion(
+        return models.Suggestion(
             post=self.post,
             reading=reading,
             claims=tuple(argument.claims) if argument else (),

@@ -19,18 +19,8 @@ from core.desk.database.connection import Database, Session
 from core.desk.intake import Intake
 from core.desk.review.approvals import Approvals, AwaitsSecond, Proposals
 from core.desk.review.decisions import Decisions
+from core.desk.rules import case_cards
 from core.desk.rules.approval import CLOSED, CaseState, CloseReason, RetractReason, text_hash
-from core.desk.rules.case_cards import (
-    Approval,
-    Card,
-    Holder,
-    OpenCase,
-    OpenCases,
-    ProposedReply,
-    RefusedReply,
-    beginning_of_id,
-    short_number,
-)
 from core.desk.rules.input_checks import check_text
 from core.desk.rules.roles import OnCase, Person
 from core.desk.runtime.logs import about
@@ -56,7 +46,7 @@ _UNLISTED: Final = CLOSED | {CaseState.FOLDED}
 _MOST_ALIKE: Final = 8
 
 
-async def open_cases(session: Session, community_id: str, page: int, size: int = PAGE) -> OpenCases:
+async def open_cases(session: Session, community_id: str, page: int, size: int = PAGE) -> case_cards.OpenCases:
     """A page of a community's open cases, oldest first; the last page instead of one that there is not."""
     is_listed = (CaseRow.community_id == community_id, CaseRow.state.not_in(_UNLISTED))
     counted = await session.execute(select(func.count(), func.min(CaseRow.created_at)).where(*is_listed))
@@ -72,18 +62,18 @@ async def open_cases(session: Session, community_id: str, page: int, size: int =
         .limit(size)
     )
     cases = [await _listed(session, case, card) for case, card in list(await session.execute(query))]
-    return OpenCases(tuple(cases), page, pages, int(total), oldest)
+    return case_cards.OpenCases(tuple(cases), page, pages, int(total), oldest)
 
 
-async def _listed(session: Session, case: CaseRow, card: ReviewCardRow | None) -> OpenCase:
+async def _listed(session: Session, case: CaseRow, card: ReviewCardRow | None) -> case_cards.OpenCase:
     place = None if card is None else PostRef(case.platform, case.community, card.channel, card.message)
-    return OpenCase(case.id, case.state, case.created_at, await _holder(session, case), place)
+    return case_cards.OpenCase(case.id, case.state, case.created_at, await _holder(session, case), place)
 
 
-async def _holder(session: Session, case: CaseRow) -> Holder | None:
+async def _holder(session: Session, case: CaseRow) -> case_cards.Holder | None:
     if case.held_by is None or case.held_until is None or case.held_until <= session.moment:
         return None
-    return Holder(await name_of(session, case.community_id, case.held_by), case.held_until)
+    return case_cards.Holder(await name_of(session, case.community_id, case.held_by), case.held_until)
 
 
 async def case_numbered(session: Session, community_id: str, number: str) -> str:
@@ -92,7 +82,7 @@ async def case_numbered(session: Session, community_id: str, number: str) -> str
     Raises:
         BadInput: there is none, or the number fits several.
     """
-    begun = beginning_of_id(number)
+    begun = case_cards.beginning_of_id(number)
     query = (
         select(CaseRow.id, CaseRow.state)
         .where(CaseRow.community_id == community_id, CaseRow.id >= begun, CaseRow.id < begun + "g")
@@ -108,7 +98,7 @@ async def case_numbered(session: Session, community_id: str, number: str) -> str
         )
     if len(alike) > 1:
         raise BadInput(
-            sentence("Several cases begin with {case}.", case=short_number(begun)),
+            sentence("Several cases begin with {case}.", case=case_cards.short_number(begun)),
             remedy=sentence("Type more of the number: {numbers}.", numbers=", ".join(_apart(alike))),
         )
     return alike[0]
@@ -190,17 +180,17 @@ class FrontDesk:
 
     # Cases
 
-    async def card(self, case_id: str, by: Person) -> Card:
+    async def card(self, case_id: str, by: Person) -> case_cards.Card:
         await self._ask_for_roles(case_id, by)
         return await self._card(case_id, by)
 
-    async def look(self, case_id: str, by: Person) -> Card:
+    async def look(self, case_id: str, by: Person) -> case_cards.Card:
         return await self._card(case_id, by)
 
     async def posts(self, platform: str, most: int) -> list[PostRef]:
         return await self._database.run("read what is followed", lambda s: captures.followed(s, platform, most))
 
-    async def find(self, ref: PostRef, by: Person) -> Card | None:
+    async def find(self, ref: PostRef, by: Person) -> case_cards.Card | None:
         async def look(session: Session) -> str | None:
             case = (await store.find_all(session, [ref])).get(ref)
             return await case_replied_with(session, ref) if case is None else case.id
@@ -208,19 +198,19 @@ class FrontDesk:
         case_id = await self._database.run("find a case", look)
         return None if case_id is None else await self.card(case_id, by)
 
-    async def open_cases(self, platform: str, community: str, by: Person, page: int = 0) -> OpenCases:
+    async def open_cases(self, platform: str, community: str, by: Person, page: int = 0) -> case_cards.OpenCases:
         place = await self._live_roles.refresh_in(platform, community, by)
 
-        async def work(session: Session) -> OpenCases:
+        async def work(session: Session) -> case_cards.OpenCases:
             await require_on_case(session, place.id, by, OnCase.READ)
             return await open_cases(session, place.id, page)
 
         return await self._database.run("list open cases", work)
 
-    async def numbered(self, platform: str, community: str, number: str, by: Person) -> Card:
+    async def numbered(self, platform: str, community: str, number: str, by: Person) -> case_cards.Card:
         place = await self._live_roles.refresh_in(platform, community, by)
 
-        async def work(session: Session) -> Card:
+        async def work(session: Session) -> case_cards.Card:
             await require_on_case(session, place.id, by, OnCase.READ)
             case_id = await case_numbered(session, place.id, number)
             await put_up_again(session, case_id)
@@ -231,53 +221,55 @@ class FrontDesk:
     async def card_gone(self, ref: PostRef) -> None:
         await self._database.run("note that a card is gone", lambda session: was_deleted(session, ref))
 
-    async def hold(self, case_id: str, by: Person) -> Card:
+    async def hold(self, case_id: str, by: Person) -> case_cards.Card:
         return await self._decided("hold", case_id, by, lambda: self._decisions.hold(case_id, by))
 
-    async def release(self, case_id: str, by: Person) -> Card:
+    async def release(self, case_id: str, by: Person) -> case_cards.Card:
         return await self._decided("release", case_id, by, lambda: self._decisions.release(case_id, by))
 
     # Approvals
 
     async def propose(
         self, case_id: str, version: int, by: Person, *, rank: int | None = None, text: str | None = None
-    ) -> ProposedReply:
+    ) -> case_cards.ProposedReply:
         await self._ask_for_roles(case_id, by)
         return await self._proposals.propose(case_id, version, by, rank=rank, text=text)
 
-    async def refused(self, text_id: str, by: Person) -> RefusedReply:
+    async def refused(self, text_id: str, by: Person) -> case_cards.RefusedReply:
         return await self._proposals.refused(text_id, by)
 
-    async def approve(self, proposal_id: str, by: Person) -> Approval:
+    async def approve(self, proposal_id: str, by: Person) -> case_cards.Approval:
         outcome = await self._approvals.approve(proposal_id, by)
         with about(case=outcome.case_id, platform=by.platform):
             _LOG.info("decided: %s", "approve-first" if isinstance(outcome, AwaitsSecond) else "approve")
         card = await self._card(outcome.case_id, by)
         if isinstance(outcome, AwaitsSecond):
-            return Approval(card, outcome.until, outcome.because)
-        return Approval(card)
+            return case_cards.Approval(card, outcome.until, outcome.because)
+        return case_cards.Approval(card)
 
-    async def undo(self, case_id: str, version: int, by: Person) -> Card:
+    async def undo(self, case_id: str, version: int, by: Person) -> case_cards.Card:
         return await self._decided("undo", case_id, by, lambda: self._decisions.undo(case_id, version, by))
 
     # Other ends
 
     async def redraft(
         self, case_id: str, version: int, by: Person, *, intent: Intent | None = None, claim: str | None = None
-    ) -> Card:
+    ) -> case_cards.Card:
         return await self._decided(
             "redraft", case_id, by, lambda: self._decisions.redraft(case_id, version, claim, by, intent=intent)
         )
 
-    async def close(self, case_id: str, version: int, by: Person, reason: CloseReason, note: str = "") -> Card:
+    async def close(
+        self, case_id: str, version: int, by: Person, reason: CloseReason, note: str = ""
+    ) -> case_cards.Card:
         return await self._decided(
             "close", case_id, by, lambda: self._decisions.close(case_id, version, by, reason, note)
         )
 
-    async def reopen(self, case_id: str, version: int, by: Person) -> Card:
+    async def reopen(self, case_id: str, version: int, by: Person) -> case_cards.Card:
         return await self._decided("reopen", case_id, by, lambda: self._decisions.reopen(case_id, version, by))
 
-    async def settle(self, case_id: str, version: int, by: Person, *, is_posted: bool) -> Card:
+    async def settle(self, case_id: str, version: int, by: Person, *, is_posted: bool) -> case_cards.Card:
         return await self._decided(
             "settle",
             case_id,
@@ -285,10 +277,12 @@ class FrontDesk:
             lambda: self._outbox.settle(case_id, version, is_posted, by, _STANDS if is_posted else _MISSING),
         )
 
-    async def split_out(self, case_id: str, version: int, by: Person) -> Card:
+    async def split_out(self, case_id: str, version: int, by: Person) -> case_cards.Card:
         return await self._decided("split_out", case_id, by, lambda: self.intake.split_out(case_id, version, by))
 
-    async def retract(self, case_id: str, version: int, by: Person, reason: RetractReason, note: str = "") -> Card:
+    async def retract(
+        self, case_id: str, version: int, by: Person, reason: RetractReason, note: str = ""
+    ) -> case_cards.Card:
         with _watched("retract", case_id, by):
             await self._ask_for_roles(case_id, by)
             delivery = await self._outbox.retract_reply(case_id, version, by, reason, note)
@@ -305,7 +299,9 @@ class FrontDesk:
             "note what a post says now", lambda session: note_original(session, ref, text, revision)
         )
 
-    async def _decided(self, what: str, case_id: str, by: Person, decide: Callable[[], Awaitable[object]]) -> Card:
+    async def _decided(
+        self, what: str, case_id: str, by: Person, decide: Callable[[], Awaitable[object]]
+    ) -> case_cards.Card:
         """Ask the platform for the person's roles, let the desk decide, and return the card."""
         with _watched(what, case_id, by):
             await self._ask_for_roles(case_id, by)
@@ -321,7 +317,7 @@ class FrontDesk:
         community = await self._database.run("read whose case it is", look)
         await self._live_roles.refresh(community, [by])
 
-    async def _card(self, case_id: str, by: Person) -> Card:
+    async def _card(self, case_id: str, by: Person) -> case_cards.Card:
         return await self._database.run("show a card", lambda session: seen_by(session, case_id, by))
 
 

@@ -17,24 +17,7 @@ from core.desk.communities.own_cards import OwnCards, PreparedReplies
 from core.desk.database.connection import Database, Session, json_text
 from core.desk.invariants.facts import doubled_in, faults_of
 from core.desk.review.approvals import Proposals
-from core.desk.rules.dashboard_ports import (
-    NOTHING_HIDDEN,
-    CaseChanges,
-    CommunityCard,
-    ErasedPerson,
-    HiddenCategories,
-    KeptPost,
-    LogCheck,
-    LogFault,
-    LogLines,
-    LogPage,
-    Move,
-    PersonalData,
-    PreparedReply,
-    Queue,
-    RetentionPeriods,
-    TextCheck,
-)
+from core.desk.rules import dashboard_ports as ports
 from core.desk.rules.numbers import Numbers
 from core.desk.rules.origins import ReviewOfPrepared
 from core.desk.rules.own_cards import checked_card
@@ -70,7 +53,7 @@ class DeskLibrary:
     async def _id(self, platform: str, community: str, by: Person) -> str:
         return (await self._live_roles.refresh_in(platform, community, by)).id
 
-    async def replies(self, platform: str, community: str, by: Person) -> list[PreparedReply]:
+    async def replies(self, platform: str, community: str, by: Person) -> list[ports.PreparedReply]:
         return await self._replies.listed(await self._id(platform, community, by), by)
 
     async def add_reply(self, platform: str, community: str, by: Person, reply: OwnReply, note: str = "") -> str:
@@ -84,7 +67,7 @@ class DeskLibrary:
     ) -> None:
         await self._replies.remove(await self._id(platform, community, by), id_, by, note, is_undone=is_undone)
 
-    async def cards(self, platform: str, community: str, by: Person) -> list[CommunityCard]:
+    async def cards(self, platform: str, community: str, by: Person) -> list[ports.CommunityCard]:
         return [_community_card(card) for card in await self._cards.listed(await self._id(platform, community, by), by)]
 
     async def propose_card(
@@ -102,8 +85,8 @@ class DeskLibrary:
         await self._cards.remove(await self._id(platform, community, by), id_, by, note)
 
 
-def _community_card(stored: StoredCard) -> CommunityCard:
-    return CommunityCard(
+def _community_card(stored: StoredCard) -> ports.CommunityCard:
+    return ports.CommunityCard(
         stored.card, _signature(stored.proposer), stored.verdict, _signature(stored.reviewer), stored.is_accepted
     )
 
@@ -119,13 +102,13 @@ class DeskRecord:
         keeping: how long this installation keeps things.
     """
 
-    def __init__(self, database: Database, live_roles: LiveRoles, keeping: RetentionPeriods) -> None:
+    def __init__(self, database: Database, live_roles: LiveRoles, keeping: ports.RetentionPeriods) -> None:
         self._database = database
         self._live_roles = live_roles
         self._keeping = keeping
 
     @property
-    def keeping(self) -> RetentionPeriods:
+    def keeping(self) -> ports.RetentionPeriods:
         return self._keeping
 
     async def numbers(self, platform: str, community: str, by: Person, since: timedelta) -> Numbers:
@@ -152,64 +135,72 @@ class DeskRecord:
         return await self._database.run("count for the numbers", end)
 
     async def log(
-        self, platform: str, community: str, by: Person, *, which: LogLines = LogLines.ALL, before: int | None = None
-    ) -> LogPage:
+        self,
+        platform: str,
+        community: str,
+        by: Person,
+        *,
+        which: ports.LogLines = ports.LogLines.ALL,
+        before: int | None = None,
+    ) -> ports.LogPage:
         place = await self._live_roles.refresh_in(platform, community, by)
 
-        async def work(session: Session) -> LogPage:
+        async def work(session: Session) -> ports.LogPage:
             await require_on_community(session, place.id, by, OnCommunity.READ_AUDIT)
             return await record.log(session, place.id, which, before)
 
         return await self._database.run("read the audit log", work)
 
-    async def verify(self, platform: str, community: str, by: Person) -> LogCheck:
+    async def verify(self, platform: str, community: str, by: Person) -> ports.LogCheck:
         place = await self._live_roles.refresh_in(platform, community, by)
-        chains, lines, faults, after = 0, 0, list[LogFault](), ""
+        chains, lines, faults, after = 0, 0, list[ports.LogFault](), ""
 
-        async def work(session: Session) -> tuple[list[str], list[LogFault], int]:
+        async def work(session: Session) -> tuple[list[str], list[ports.LogFault], int]:
             await require_on_community(session, place.id, by, OnCommunity.READ_AUDIT)
             streams, rows = await record.chains(session, place.id, after, _CHAINS)
             by_stream = {stream: list(of) for stream, of in groupby(rows, key=attrgetter("stream"))}
-            new_faults = list[LogFault]()
+            new_faults = list[ports.LogFault]()
             for stream in streams:
                 own = by_stream.get(stream, [])
                 texts = [fault.what for fault in (*faults_of(stream, own, is_deleted=False), *doubled_in(stream, own))]
                 texts += [] if own else [sentence("It has no line in the audit log.")]
-                new_faults += [LogFault("" if stream == place.id else stream, what) for what in texts]
+                new_faults += [ports.LogFault("" if stream == place.id else stream, what) for what in texts]
             return streams, new_faults, len(rows)
 
         while True:
             streams, new_faults, count = await self._database.run("verify the audit log", work)
             chains, lines, faults = chains + len(streams), lines + count, (faults + new_faults)[:_MOST_FAULTS]
             if len(streams) < _CHAINS:
-                return LogCheck(chains, lines, tuple(faults))
+                return ports.LogCheck(chains, lines, tuple(faults))
             after = streams[-1]
 
-    async def kept(self, person: Person) -> PersonalData:
-        async def work(session: Session) -> PersonalData:
-            return await _kept_about(session, person.platform, person.user) or PersonalData(person.platform)
+    async def kept(self, person: Person) -> ports.PersonalData:
+        async def work(session: Session) -> ports.PersonalData:
+            return await _kept_about(session, person.platform, person.user) or ports.PersonalData(person.platform)
 
         return await self._database.run("look for what is kept", work)
 
-    async def kept_about(self, platform: str, community: str, by: Person, user: str) -> PersonalData | None:
+    async def kept_about(self, platform: str, community: str, by: Person, user: str) -> ports.PersonalData | None:
         place = await self._live_roles.refresh_in(platform, community, by)
 
-        async def work(session: Session) -> PersonalData | None:
+        async def work(session: Session) -> ports.PersonalData | None:
             await require_on_community(session, place.id, by, OnCommunity.ERASE)
             await require_only_here(session, await known_pseudonym(session, platform, user), place.id)
             return await _kept_about(session, platform, user)
 
         return await self._database.run("count what is kept", work)
 
-    async def erase(self, platform: str, community: str, by: Person, user: str) -> ErasedPerson | None:
+    async def erase(self, platform: str, community: str, by: Person, user: str) -> ports.ErasedPerson | None:
         place = await self._live_roles.refresh_in(platform, community, by)
         erased = await Erasure(self._database).erase(platform, user, by=by, community_id=place.id)
         if not erased.is_known:
             return None
-        return ErasedPerson(posts=erased.cases, roles=erased.memberships, notes=erased.notes, waiting=erased.waiting)
+        return ports.ErasedPerson(
+            posts=erased.cases, roles=erased.memberships, notes=erased.notes, waiting=erased.waiting
+        )
 
 
-async def _kept_about(session: Session, platform: str, user: str) -> PersonalData | None:
+async def _kept_about(session: Session, platform: str, user: str) -> ports.PersonalData | None:
     who = await known_pseudonym(session, platform, user)
     if who is None:
         return None
@@ -218,7 +209,7 @@ async def _kept_about(session: Session, platform: str, user: str) -> PersonalDat
     return replace(kept, said_around=len(around))
 
 
-async def kept_posts(session: Session, community_id: str) -> tuple[KeptPost, ...]:
+async def kept_posts(session: Session, community_id: str) -> tuple[ports.KeptPost, ...]:
     """The newest ``MOST`` of them whose words were not erased, newest first."""
     group_of = json_text(session, SuggestionRow.document.expression, "reading", "target_group")
     rows = await session.execute(
@@ -229,7 +220,7 @@ async def kept_posts(session: Session, community_id: str) -> tuple[KeptPost, ...
         .limit(MOST)
     )
     return tuple(
-        KeptPost(
+        ports.KeptPost(
             row.id,
             row.channel,
             row.text,
@@ -250,7 +241,7 @@ class DeskOverview:
         keeping: how long this installation keeps things.
     """
 
-    def __init__(self, database: Database, proposals: Proposals, keeping: RetentionPeriods) -> None:
+    def __init__(self, database: Database, proposals: Proposals, keeping: ports.RetentionPeriods) -> None:
         self._database = database
         self._proposals = proposals
         self._keeping = keeping
@@ -262,9 +253,9 @@ class DeskOverview:
         platform: str = "",
         community: str = "",
         page: int = 0,
-        hides: HiddenCategories = NOTHING_HIDDEN,
-    ) -> Queue:
-        async def work(session: Session) -> Queue:
+        hides: ports.HiddenCategories = ports.NOTHING_HIDDEN,
+    ) -> ports.Queue:
+        async def work(session: Session) -> ports.Queue:
             return await queue.queue(
                 session, people, self._keeping, platform=platform, community=community, page=page, hides=hides
             )
@@ -274,15 +265,15 @@ class DeskOverview:
     async def oldest(self, people: tuple[Person, ...]) -> datetime | None:
         return await self._database.run("look for the oldest case", lambda session: queue.oldest(session, people))
 
-    async def history(self, case_id: str, by: Person) -> tuple[Move, ...]:
-        async def work(session: Session) -> tuple[Move, ...]:
+    async def history(self, case_id: str, by: Person) -> tuple[ports.Move, ...]:
+        async def work(session: Session) -> tuple[ports.Move, ...]:
             case = await store.load(session, case_id)
             await require_on_case(session, case.community_id, by, OnCase.READ)
             moves = []
             for line in await store.history(session, case_id):
                 who = await known_name(session, case.community_id, line.actor)
                 why = await with_names(session, case.community_id, line.reason)
-                moves.append(Move(line.to_state, who, why, line.note, line.at))
+                moves.append(ports.Move(line.to_state, who, why, line.note, line.at))
             return tuple(moves)
 
         return await self._database.run("read the history of a page's case", work)
@@ -295,17 +286,17 @@ class DeskOverview:
 
         return await self._database.run("look how long a case waits", work)
 
-    async def check(self, case_id: str, by: Person, text: str) -> TextCheck:
+    async def check(self, case_id: str, by: Person, text: str) -> ports.TextCheck:
         return await self._proposals.check(case_id, by, text)
 
-    async def changes(self, people: tuple[Person, ...], since: int | None) -> CaseChanges:
+    async def changes(self, people: tuple[Person, ...], since: int | None) -> ports.CaseChanges:
         return await self._database.run("look for changes", lambda session: queue.changes(session, people, since))
 
     async def holds(self, people: tuple[Person, ...]) -> dict[str, str]:
         return await self._database.run("look for holds", lambda session: queue.holds(session, people))
 
-    async def kept_posts(self, platform: str, community: str, by: Person) -> tuple[KeptPost, ...]:
-        async def work(session: Session) -> tuple[KeptPost, ...]:
+    async def kept_posts(self, platform: str, community: str, by: Person) -> tuple[ports.KeptPost, ...]:
+        async def work(session: Session) -> tuple[ports.KeptPost, ...]:
             identity = await id_of(session, platform, community)
             await require_on_community(session, identity, by, OnCommunity.CONFIGURE)
             return await kept_posts(session, identity)

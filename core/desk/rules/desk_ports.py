@@ -14,18 +14,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
+from core.desk.rules import case_cards
 from core.desk.rules.approval import CloseReason, RetractReason
 from core.desk.rules.careful_watch import FindLabel, WatchRecord
-from core.desk.rules.case_cards import (
-    Approval,
-    Card,
-    DeskStatus,
-    OpenCases,
-    ProposedReply,
-    RecentDecision,
-    RefusedReply,
-    Statistics,
-)
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import OnCase, OnCommunity, Person, Role
 from core.models import FlaggedPost, Intent, PostRef
@@ -41,7 +32,7 @@ would lose what the other set.
 class FlagIntake(Protocol):
     """Where every flag enters, whether a person or a filter found the post."""
 
-    async def take_flag(self, post: FlaggedPost) -> Card:
+    async def take_flag(self, post: FlaggedPost) -> case_cards.Card:
         """Open the case of a post; committed when it returns. A post that was flagged before keeps its case.
 
         Raises:
@@ -52,7 +43,7 @@ class FlagIntake(Protocol):
         """
         ...
 
-    async def take_member_flag(self, post: FlaggedPost) -> Card | None:
+    async def take_member_flag(self, post: FlaggedPost) -> case_cards.Card | None:
         """Take a flag as ``take_flag`` does, also without a role where the community allows it (``members_flag``).
 
         Returns:
@@ -70,11 +61,11 @@ class Casework(Protocol):
     @property
     def intake(self) -> FlagIntake: ...
 
-    async def card(self, case_id: str, by: Person) -> Card:
+    async def card(self, case_id: str, by: Person) -> case_cards.Card:
         """A case as this person may see it. People who only flagged the post see the post's words and no others."""
         ...
 
-    async def look(self, case_id: str, by: Person) -> Card:
+    async def look(self, case_id: str, by: Person) -> case_cards.Card:
         """The same by the roles that the platform told last, without asking it: to see whether a wait is over.
 
         What is shown to a person after a wait is read with ``card``.
@@ -85,15 +76,15 @@ class Casework(Protocol):
         """The posts whose edits and deletions matter to a case, at most so many, the newest last."""
         ...
 
-    async def find(self, ref: PostRef, by: Person) -> Card | None:
+    async def find(self, ref: PostRef, by: Person) -> case_cards.Card | None:
         """The case of a post, or that a posted reply belongs to; ``None`` if there is none."""
         ...
 
-    async def open_cases(self, platform: str, community: str, by: Person, page: int = 0) -> OpenCases:
+    async def open_cases(self, platform: str, community: str, by: Person, page: int = 0) -> case_cards.OpenCases:
         """A page of a community's open cases, oldest first; of a page that there is not, the last one."""
         ...
 
-    async def numbered(self, platform: str, community: str, number: str, by: Person) -> Card:
+    async def numbered(self, platform: str, community: str, number: str, by: Person) -> case_cards.Card:
         """The case of a community that people call so (``core.desk.rules.case_cards``).
 
         If it is open, its card is put up again where it is gone.
@@ -107,17 +98,17 @@ class Casework(Protocol):
         """
         ...
 
-    async def hold(self, case_id: str, by: Person) -> Card:
+    async def hold(self, case_id: str, by: Person) -> case_cards.Card:
         """Hold a case; ``Conflict`` says who else does, and until when."""
         ...
 
-    async def release(self, case_id: str, by: Person) -> Card:
+    async def release(self, case_id: str, by: Person) -> case_cards.Card:
         """Stop holding it; ``Conflict`` if somebody else does."""
         ...
 
     async def propose(
         self, case_id: str, version: int, by: Person, *, rank: int | None = None, text: str | None = None
-    ) -> ProposedReply:
+    ) -> case_cards.ProposedReply:
         """Store one exact text to approve: a draft by ``rank``, or an edited ``text`` (with the rank of its draft).
 
         Raises:
@@ -126,41 +117,45 @@ class Casework(Protocol):
         """
         ...
 
-    async def refused(self, text_id: str, by: Person) -> RefusedReply:
+    async def refused(self, text_id: str, by: Person) -> case_cards.RefusedReply:
         """A text that ``propose`` refused, for the person who wrote it to mend."""
         ...
 
-    async def approve(self, proposal_id: str, by: Person) -> Approval:
+    async def approve(self, proposal_id: str, by: Person) -> case_cards.Approval:
         """Approve what ``propose`` kept and the person was shown; sent when the undo window is over."""
         ...
 
-    async def undo(self, case_id: str, version: int, by: Person) -> Card:
+    async def undo(self, case_id: str, version: int, by: Person) -> case_cards.Card:
         """Take an approval back before it is sent, or one's own closing of a case for a short time."""
         ...
 
     async def redraft(
         self, case_id: str, version: int, by: Person, *, intent: Intent | None = None, claim: str | None = None
-    ) -> Card:
+    ) -> case_cards.Card:
         """Ask for other drafts: of one intent, arguing another claim, or simply others."""
         ...
 
-    async def close(self, case_id: str, version: int, by: Person, reason: CloseReason, note: str = "") -> Card:
+    async def close(
+        self, case_id: str, version: int, by: Person, reason: CloseReason, note: str = ""
+    ) -> case_cards.Card:
         """Close a case without a reply; ``CloseReason.OTHER`` needs a ``note``."""
         ...
 
-    async def reopen(self, case_id: str, version: int, by: Person) -> Card:
+    async def reopen(self, case_id: str, version: int, by: Person) -> case_cards.Card:
         """Put a case back in review that needs a person or whose send failed."""
         ...
 
-    async def settle(self, case_id: str, version: int, by: Person, *, is_posted: bool) -> Card:
+    async def settle(self, case_id: str, version: int, by: Person, *, is_posted: bool) -> case_cards.Card:
         """Say whether a reply is on the platform, after a send that could not be read back."""
         ...
 
-    async def split_out(self, case_id: str, version: int, by: Person) -> Card:
+    async def split_out(self, case_id: str, version: int, by: Person) -> case_cards.Card:
         """Draft a folded post on its own."""
         ...
 
-    async def retract(self, case_id: str, version: int, by: Person, reason: RetractReason, note: str = "") -> Card:
+    async def retract(
+        self, case_id: str, version: int, by: Person, reason: RetractReason, note: str = ""
+    ) -> case_cards.Card:
         """Remove a posted reply; the card's notes say why one stays. ``RetractReason.OTHER`` needs a ``note``."""
         ...
 
@@ -241,15 +236,15 @@ class Governance(Protocol):
         """Allow posting again; ``False`` if it was allowed already."""
         ...
 
-    async def status(self, platform: str, community: str, by: Person) -> DeskStatus:
+    async def status(self, platform: str, community: str, by: Person) -> case_cards.DeskStatus:
         """The state of the queue, the model and the community's mode."""
         ...
 
-    async def statistics(self, platform: str, community: str, by: Person, since: timedelta) -> Statistics:
+    async def statistics(self, platform: str, community: str, by: Person, since: timedelta) -> case_cards.Statistics:
         """The outcome of the cases that were flagged in the last ``since``."""
         ...
 
-    async def lately(self, platform: str, community: str, by: Person) -> tuple[RecentDecision, ...]:
+    async def lately(self, platform: str, community: str, by: Person) -> tuple[case_cards.RecentDecision, ...]:
         """The newest decisions of people there, newest first; for everybody who may read cases."""
         ...
 

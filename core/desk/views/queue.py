@@ -10,18 +10,9 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, case, func, not_, or_, select
 
 from core.desk.database.connection import Session
+from core.desk.rules import dashboard_ports as ports
 from core.desk.rules.approval import CLOSED, CaseState
 from core.desk.rules.case_cards import Holder, ReplyNow
-from core.desk.rules.dashboard_ports import (
-    CALLS_FOR_VIOLENCE,
-    NOTHING_HIDDEN,
-    CaseChanges,
-    CommunityRef,
-    HiddenCategories,
-    Queue,
-    QueuedCase,
-    RetentionPeriods,
-)
 from core.desk.rules.roles import OnCase, Person, may_on_case
 from core.desk.schema import (
     ApprovalRow,
@@ -81,13 +72,13 @@ def of_newest_suggestion(value: ColumnElement[Any]) -> ColumnElement[Any]:
 async def queue(
     session: Session,
     people: Collection[Person],
-    keeping: RetentionPeriods,
+    keeping: ports.RetentionPeriods,
     *,
     platform: str = "",
     community: str = "",
     page: int = 0,
-    hides: HiddenCategories = NOTHING_HIDDEN,
-) -> Queue:
+    hides: ports.HiddenCategories = ports.NOTHING_HIDDEN,
+) -> ports.Queue:
     """A page of what waits: what needs a decision first, the gravest before others, the oldest first.
 
     What is hidden is counted, and waits for everybody else; the age of the oldest is that of all.
@@ -99,7 +90,7 @@ async def queue(
         CaseRow.state.not_in(_UNLISTED),
     )
     hidden = 0
-    if hides != NOTHING_HIDDEN:
+    if hides != ports.NOTHING_HIDDEN:
         is_hidden = await _hidden(session, hides, is_listed)
         hidden = await _number(session, *is_listed, is_hidden)
         is_listed = (*is_listed, not_(is_hidden))
@@ -118,8 +109,8 @@ async def queue(
     ids = list(await session.scalars(listed))
     rows = {row.id: row for row in await session.scalars(select(CaseRow).where(CaseRow.id.in_(ids)))}
     cases = [await _row(session, rows[id_], keeping) for id_ in ids]
-    names = tuple(CommunityRef(row.platform, row.name) for row in places)
-    return Queue(tuple(cases), page, pages, total, await _oldest(session, is_wanted), names, hidden)
+    names = tuple(ports.CommunityRef(row.platform, row.name) for row in places)
+    return ports.Queue(tuple(cases), page, pages, total, await _oldest(session, is_wanted), names, hidden)
 
 
 async def _number(session: Session, *conditions: ColumnElement[bool]) -> int:
@@ -128,14 +119,14 @@ async def _number(session: Session, *conditions: ColumnElement[bool]) -> int:
 
 
 async def _hidden(
-    session: Session, hides: HiddenCategories, is_listed: Collection[ColumnElement[bool]]
+    session: Session, hides: ports.HiddenCategories, is_listed: Collection[ColumnElement[bool]]
 ) -> ColumnElement[bool]:
     """Whether a case is of a hidden category, by what was said of it last, or so far where it is drafted now."""
     group = func.coalesce(of_newest_suggestion(SuggestionRow.target_group.expression), "")
     is_hidden: list[ColumnElement[bool]] = [group.in_(sorted(hides.groups))]
     if hides.threats:
         severity = func.coalesce(of_newest_suggestion(SuggestionRow.severity.expression), 0)
-        is_hidden.append(severity == CALLS_FOR_VIOLENCE)
+        is_hidden.append(severity == ports.CALLS_FOR_VIOLENCE)
     so_far = (
         select(PreviewRow.case_id)
         .join(CaseRow, CaseRow.id == PreviewRow.case_id)
@@ -161,15 +152,15 @@ async def _oldest(session: Session, places: Collection[CommunityRow]) -> datetim
     return await session.scalar(select(func.min(CaseRow.created_at)).where(*is_there))
 
 
-async def _row(session: Session, row: CaseRow, keeping: RetentionPeriods) -> QueuedCase:
+async def _row(session: Session, row: CaseRow, keeping: ports.RetentionPeriods) -> ports.QueuedCase:
     reading, drafts = await said_of(session, row.id)
     held = row.held_by is not None and row.held_until is not None and row.held_until > session.moment
     holder = None
     if held and row.held_by is not None and row.held_until is not None:
         holder = Holder(await name_of(session, row.community_id, row.held_by), row.held_until)
-    return QueuedCase(
+    return ports.QueuedCase(
         case_id=row.id,
-        place=CommunityRef(row.platform, row.community),
+        place=ports.CommunityRef(row.platform, row.community),
         state=row.state,
         opened_at=row.created_at,
         holder=holder,
@@ -190,7 +181,7 @@ async def _reply(session: Session, row: CaseRow) -> ReplyNow | None:
     return (await replies_in(session, row.community_id))(sent, ref)
 
 
-async def waits_until(session: Session, case: CaseRow | Case, keeping: RetentionPeriods) -> datetime | None:
+async def waits_until(session: Session, case: CaseRow | Case, keeping: ports.RetentionPeriods) -> datetime | None:
     """When the schedule closes a case, unless something happens to it; ``None`` where it does not.
 
     The rules are those of ``core.desk.upkeep.expiry``.
@@ -229,11 +220,11 @@ async def said_of(session: Session, case_id: str) -> tuple[Reading | None, int]:
     return None, 0
 
 
-async def changes(session: Session, people: Collection[Person], since: int | None) -> CaseChanges:
+async def changes(session: Session, people: Collection[Person], since: int | None) -> ports.CaseChanges:
     """The cases of these people's communities that moved after a line of the log, and the newest line's number."""
     newest = int(await session.scalar(select(func.max(AuditRow.id))) or 0)
     if since is None or since >= newest:
-        return CaseChanges(newest, ())
+        return ports.CaseChanges(newest, ())
     places = [row.id for row in await readable(session, people)]
     moved = await session.execute(
         select(CaseRow.id)
@@ -242,7 +233,7 @@ async def changes(session: Session, people: Collection[Person], since: int | Non
         .order_by(AuditRow.id.desc())
         .limit(_MOST_CHANGES)
     )
-    return CaseChanges(newest, tuple(dict.fromkeys(moved.scalars())))
+    return ports.CaseChanges(newest, tuple(dict.fromkeys(moved.scalars())))
 
 
 async def holds(session: Session, people: Collection[Person]) -> dict[str, str]:

@@ -18,42 +18,21 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final, Protocol
 
+from core import models
 from core.engine.cards.bank import load_cards, prepared_sentences
 from core.engine.readers.networks import DraftReader, DraftSigns
+from core.engine.scoring import gates
 from core.engine.scoring.factual import is_factual
-from core.engine.scoring.gates import (
-    UNPROVEN,
-    GateContext,
-    doubts_of,
-    faults_of,
-    own_sentences,
-    reader_doubt,
-    reader_fault,
-    unsupported_in_words,
-)
 from core.engine.scoring.grounding import Item, check, without_addresses, without_repeated
 from core.engine.scoring.receipts import unchecked_in_words
 from core.engine.wording.text import sentences, words
 from core.engine.wording.text_rules import NO_RULES, TextRules
 from core.errors import Unavailable
 from core.i18n.sentences import sentence
-from core.models import (
-    Action,
-    Brief,
-    Draft,
-    Evidence,
-    FlaggedPost,
-    Origin,
-    PostRef,
-    ReadBy,
-    Reading,
-    Receipt,
-    Suggestion,
-)
 
 MAX_CHARACTERS: Final = 2000
 """What the platforms take, where no community says less."""
-_NO_RECEIPTS: Final[Mapping[str, Receipt]] = MappingProxyType({})
+_NO_RECEIPTS: Final[Mapping[str, models.Receipt]] = MappingProxyType({})
 
 
 class Level(StrEnum):
@@ -80,7 +59,7 @@ class CheckedSentence:
     text: str
     evidence_id: str | None
     unsupported: tuple[Item, ...]
-    receipt: Receipt | None
+    receipt: models.Receipt | None
     is_unchecked: bool
     is_prepared: bool
 
@@ -99,7 +78,7 @@ class CheckedText:
     faults: tuple[str, ...]
     warnings: tuple[str, ...]
     signs: DraftSigns | None
-    read_by: ReadBy
+    read_by: models.ReadBy
 
     @property
     def level(self) -> Level:
@@ -130,28 +109,28 @@ class ReplyReading:
 
     signs: DraftSigns
     limits: tuple[float, float]
-    by: ReadBy = ReadBy.SMALL
+    by: models.ReadBy = models.ReadBy.SMALL
 
     @property
     def fault(self) -> str | None:
         """Why this alone refuses the reply, or ``None``."""
-        return reader_fault(self.signs, self.limits)
+        return gates.reader_fault(self.signs, self.limits)
 
     @property
     def doubt(self) -> str | None:
         """What a person should look at in a reply that this does not refuse, or ``None``."""
-        return None if self.fault else reader_doubt(self.signs, self.limits)
+        return None if self.fault else gates.reader_doubt(self.signs, self.limits)
 
 
-def check_reply(text: str, context: GateContext, opinion: ReplyReading | None = None) -> CheckedText:
+def check_reply(text: str, context: gates.GateContext, opinion: ReplyReading | None = None) -> CheckedText:
     """Hold a reply against the rules, and against what was read in it.
 
     Args:
         read: ``None`` where nobody read it, as in a language that the reader does not know.
     """
-    by_rules, doubts = list(faults_of(text, context)), doubts_of(text, context)
+    by_rules, doubts = list(gates.faults_of(text, context)), gates.doubts_of(text, context)
     if opinion is None:
-        return CheckedText(tuple(by_rules), doubts, None, ReadBy.RULES)
+        return CheckedText(tuple(by_rules), doubts, None, models.ReadBy.RULES)
     fault, doubt = opinion.fault, opinion.doubt
     faults = dict.fromkeys([*by_rules, fault] if fault else by_rules)
     return CheckedText(tuple(faults), (*doubts, doubt) if doubt else doubts, opinion.signs, opinion.by)
@@ -160,14 +139,14 @@ def check_reply(text: str, context: GateContext, opinion: ReplyReading | None = 
 def context_for(
     post: str,
     language: str,
-    evidence: Sequence[Evidence] = (),
+    evidence: Sequence[models.Evidence] = (),
     max_characters: int = MAX_CHARACTERS,
     rules: TextRules = NO_RULES,
-) -> GateContext:
+) -> gates.GateContext:
     """What a reply is held against where there is no suggestion: the post and the evidence that somebody gives."""
-    flagged = FlaggedPost(PostRef("", "", "", ""), post, author="", flagged_by="", flagged_how="")
-    reading = Reading(language, None, None, None, None, None, None, None, None, Action.REPLY, "")
-    return GateContext(Brief(flagged, reading, "", tuple(evidence)), max_characters, rules=rules)
+    flagged = models.FlaggedPost(models.PostRef("", "", "", ""), post, author="", flagged_by="", flagged_how="")
+    reading = models.Reading(language, None, None, None, None, None, None, None, None, models.Action.REPLY, "")
+    return gates.GateContext(models.Brief(flagged, reading, "", tuple(evidence)), max_characters, rules=rules)
 
 
 def read_drafts(
@@ -181,12 +160,12 @@ def read_drafts(
 
 def sentences_of(
     text: str,
-    evidence: Sequence[Evidence],
+    evidence: Sequence[models.Evidence],
     language: str,
     *,
     post: str = "",
     prepared: AbstractSet[str] = frozenset(),
-    receipts: Mapping[str, Receipt] = _NO_RECEIPTS,
+    receipts: Mapping[str, models.Receipt] = _NO_RECEIPTS,
 ) -> tuple[CheckedSentence, ...]:
     """Look up each sentence of a text in the evidence.
 
@@ -235,7 +214,7 @@ class CheckedEdit:
     warnings: tuple[str, ...] = ()
 
 
-def checked_edit(text: str, suggestion: Suggestion, rules: TextRules, reader: EditReader | None) -> CheckedEdit:
+def checked_edit(text: str, suggestion: models.Suggestion, rules: TextRules, reader: EditReader | None) -> CheckedEdit:
     """Hold a text against the evidence, the gates and the community's rules, and have it read.
 
     Blocking: call it in a thread, outside of any transaction. A reader that cannot be loaded stops nobody; the warnings
@@ -250,7 +229,7 @@ def checked_edit(text: str, suggestion: Suggestion, rules: TextRules, reader: Ed
     return CheckedEdit(check_edit(text, suggestion), (*unread, *warnings_on(text, suggestion, rules, opinion)))
 
 
-def read_edit(text: str, suggestion: Suggestion, reader: EditReader | None) -> ReplyReading | None:
+def read_edit(text: str, suggestion: models.Suggestion, reader: EditReader | None) -> ReplyReading | None:
     """What the reader says of a text that a person wrote or changed.
 
     A draft that stayed as it was is not read again: it has its warnings already. A text of prepared sentences and
@@ -259,12 +238,12 @@ def read_edit(text: str, suggestion: Suggestion, reader: EditReader | None) -> R
     plain = " ".join(text.split())
     is_drafted = any(plain == " ".join(draft.text.split()) for draft in suggestion.drafts)
     context = _context(text, suggestion)
-    if reader is None or is_drafted or not own_sentences(plain, context):
+    if reader is None or is_drafted or not gates.own_sentences(plain, context):
         return None
     return reader.read(suggestion.post.text, text, context.brief.language)
 
 
-def check_edit(text: str, suggestion: Suggestion) -> tuple[CheckedSentence, ...]:
+def check_edit(text: str, suggestion: models.Suggestion) -> tuple[CheckedSentence, ...]:
     """Look up each sentence of a text in the evidence of a suggestion.
 
     The post's own words count as known, and prepared sentences need no source, as in the gates.
@@ -277,7 +256,7 @@ def check_edit(text: str, suggestion: Suggestion) -> tuple[CheckedSentence, ...]
 
 
 def warnings_on(
-    text: str, suggestion: Suggestion, rules: TextRules = NO_RULES, opinion: ReplyReading | None = None
+    text: str, suggestion: models.Suggestion, rules: TextRules = NO_RULES, opinion: ReplyReading | None = None
 ) -> tuple[str, ...]:
     """All that a person should look at before they approve a text, in sentences.
 
@@ -289,7 +268,7 @@ def warnings_on(
         read: what was read in the text; ``None`` where nobody read it.
     """
     reply, checked = check_reply(text, _context(text, suggestion, rules), opinion), check_edit(text, suggestion)
-    told_by_name = UNPROVEN if any(part.unsupported for part in checked) else ()
+    told_by_name = gates.UNPROVEN if any(part.unsupported for part in checked) else ()
     faults = [fault for fault in reply.faults if fault not in told_by_name]
     refusals = [sentence("Antiphon would not have suggested this: {fault}.", fault=fault) for fault in faults]
     return tuple(dict.fromkeys([*refusals, *warnings_of(checked), *reply.warnings]))
@@ -303,24 +282,24 @@ def warnings_of(checked: Sequence[CheckedSentence]) -> tuple[str, ...]:
     return tuple(warning for part in checked for warning in _warnings(part))
 
 
-def _context(text: str, suggestion: Suggestion, rules: TextRules = NO_RULES) -> GateContext:
-    brief = Brief(suggestion.post, suggestion.reading, suggestion.claim or "", suggestion.evidence)
+def _context(text: str, suggestion: models.Suggestion, rules: TextRules = NO_RULES) -> gates.GateContext:
+    brief = models.Brief(suggestion.post, suggestion.reading, suggestion.claim or "", suggestion.evidence)
     prepared = _prepared_sentences(brief.language) | _prepared_in(suggestion.drafts)
-    return GateContext(brief, len(text), prepared, rules=rules)
+    return gates.GateContext(brief, len(text), prepared, rules=rules)
 
 
 def _warnings(checked: CheckedSentence) -> list[str]:
-    warnings = [unsupported_in_words(item) for item in checked.unsupported]
+    warnings = [gates.unsupported_in_words(item) for item in checked.unsupported]
     return [unchecked_in_words(checked.text)] if checked.is_unchecked and not warnings else warnings
 
 
-def _prepared_in(drafts: Sequence[Draft]) -> frozenset[str]:
+def _prepared_in(drafts: Sequence[models.Draft]) -> frozenset[str]:
     """The prepared sentences of drafts, including those that the community added."""
     return frozenset(
         part
         for draft in drafts
         for part, origin in zip(sentences(draft.text), draft.origins, strict=False)
-        if origin is Origin.PREPARED
+        if origin is models.Origin.PREPARED
     )
 
 
