@@ -26,20 +26,8 @@ import sacrebleu
 from bench.measures.output import Row, note, save, show
 from bench.measures.samples import Log, Sample, read_samples, spread
 from bench.measures.significance import compare, percentile, signed_rank
+from bench.replies import runs
 from bench.replies.referee import Referee
-from bench.replies.runs import (
-    DUEL,
-    answer_all,
-    column,
-    duel_all,
-    open_bench_engine,
-    outcomes_of,
-    referee_all,
-    rewards_of,
-    unanswered,
-    unfought,
-    unrewarded,
-)
 from bench.replies.systems import PLAIN, SystemOutcome, answer, system_named
 from bot.settings import load_settings
 from core.engine.llm.budget import LIVE, PAPER
@@ -113,20 +101,20 @@ Rewards = Mapping[tuple[str, str], float]
 
 async def run(samples: Sequence[Sample], limits: Mapping[str, int], log: Log, seed: int, at_once: int = 1) -> None:
     """Ask for what the log does not hold yet: the answers first, then the referee. A full log needs no model."""
-    unanswered_posts = unanswered(limits, samples, limits, log)
-    if not (unanswered_posts or unrewarded(limits, samples, log) or unfought(list(limits), samples, log)):
+    unanswered_posts = runs.unanswered(limits, samples, limits, log)
+    if not (unanswered_posts or runs.unrewarded(limits, samples, log) or runs.unfought(list(limits), samples, log)):
         return
     profiles = load_settings().profile_named
-    async with open_bench_engine() as engine:
+    async with runs.open_bench_engine() as engine:
         if unanswered_posts:
             warming = samples[min(max(limits.values()), len(samples) - 1)]
             await answer("warm", system_named(LIVE.name, profiles), engine, warming)
         systems = {name: system_named(name, profiles) for name in limits}
-        await answer_all(engine, systems, samples, limits, log, at_once)
+        await runs.answer_all(engine, systems, samples, limits, log, at_once)
         note("All answers are there; the referee reads them.")
         referee = Referee(engine.model, seed)
-        await referee_all(referee, samples, limits, log)
-        await duel_all(referee, samples, list(limits), log)
+        await runs.referee_all(referee, samples, limits, log)
+        await runs.duel_all(referee, samples, list(limits), log)
 
 
 def costs(system: str, outcomes: Sequence[SystemOutcome]) -> Row:
@@ -180,7 +168,7 @@ def texts(system: str, outcomes: Sequence[SystemOutcome], rewards: Rewards, samp
 def ratios(systems: Sequence[str], outcomes: Sequence[SystemOutcome], against: str = PAPER.name) -> list[Row]:
     """What each system costs compared with another one, over the posts that both replied to."""
     seconds, calls, tokens_in, tokens_out = (
-        {system: column(outcomes, system, figure) for system in systems}
+        {system: runs.column(outcomes, system, figure) for system in systems}
         for figure in ("seconds", "calls", "prompt_tokens", "completion_tokens")
     )
     rows: list[Row] = []
@@ -209,7 +197,7 @@ def duels(systems: Sequence[str], log: Log) -> list[Row]:
     rows: list[Row] = []
     pairs = list(combinations(systems, 2))
     for left, right in pairs:
-        fights = [row["share"] for row in log.of_kind(DUEL) if (row["left"], row["right"]) == (left, right)]
+        fights = [row["share"] for row in log.of_kind(runs.DUEL) if (row["left"], row["right"]) == (left, right)]
         shares = [share for share in fights if share is not None]
         if shares:
             p = signed_rank([share - 0.5 for share in shares])
@@ -231,11 +219,11 @@ def failures(outcomes: Sequence[SystemOutcome]) -> list[Row]:
 
 
 def results(systems: Sequence[str], samples: Sequence[Sample], log: Log) -> dict[str, list[Row]]:
-    outcomes, rewards = [o for o in outcomes_of(log) if o.system in systems], rewards_of(log)
+    outcomes, rewards = [o for o in runs.outcomes_of(log) if o.system in systems], runs.rewards_of(log)
     composite = {
         system: {post: share for (name, post), share in rewards.items() if name == system} for system in systems
     }
-    seconds = {system: column(outcomes, system, "seconds") for system in systems}
+    seconds = {system: runs.column(outcomes, system, "seconds") for system in systems}
     return {
         "costs": [costs(system, outcomes) for system in systems],
         "first replies": [texts(system, outcomes, rewards, samples) for system in systems],

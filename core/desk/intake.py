@@ -30,21 +30,9 @@ from core.desk.runtime import metrics
 from core.desk.runtime.logs import about
 from core.desk.schema import CaseRow
 from core.desk.store import campaigns, communities, flaggers, holds, jobs
+from core.desk.store import cases as store
 from core.desk.store.campaigns import Folds
 from core.desk.store.captures import NewCase, capture_all, lock_communities, new_case
-from core.desk.store.cases import (
-    DRAFT,
-    Case,
-    counts,
-    find_all,
-    load,
-    load_expected,
-    set_priority,
-    set_wish,
-    transition,
-    transition_all,
-    waiting_for_room,
-)
 from core.desk.store.communities import id_of, policy_of
 from core.desk.store.people import known_pseudonym, pseudonym, require_on_case, roles_of
 from core.desk.store.renewals import renew, reopen
@@ -168,7 +156,7 @@ async def is_enough(session: Session, post: FlaggedPost, flags_per_hour: int | N
         return True
     if not policy.members_flag:
         await require_on_case(session, community.id, Person(post.ref.platform, post.flagged_by), OnCase.FLAG)
-    if await find_all(session, [post.ref]):
+    if await store.find_all(session, [post.ref]):
         return True
     await _check_number(session, who, flags_per_hour)
     if await flaggers.count_flag(session, post.ref, who) < policy.flaggers_needed:
@@ -194,7 +182,7 @@ class _Flag:
     """A post, and the future that its caller waits for."""
 
     post: FlaggedPost
-    answer: asyncio.Future[Case]
+    answer: asyncio.Future[store.Case]
 
 
 class Intake:
@@ -232,7 +220,7 @@ class Intake:
         self._waiting: deque[_Flag] = deque()
         self._commits: asyncio.Task[None] | None = None
 
-    async def flag(self, post: FlaggedPost) -> Case:
+    async def flag(self, post: FlaggedPost) -> store.Case:
         """Open the case of a post, and fold or queue it; a post that was flagged before keeps its case.
 
         Committed before it returns. Callers that wait at the same time share a commit, and one whose post cannot be
@@ -281,8 +269,8 @@ class Intake:
 
         return await self._database.run("count a flag", work)
 
-    async def _flag(self, post: FlaggedPost) -> Case:
-        answer: asyncio.Future[Case] = asyncio.get_running_loop().create_future()
+    async def _flag(self, post: FlaggedPost) -> store.Case:
+        answer: asyncio.Future[store.Case] = asyncio.get_running_loop().create_future()
         self._waiting.append(_Flag(post, answer))
         if self._commits is None:
             self._commits = asyncio.create_task(self._commit_all())
@@ -317,7 +305,7 @@ class Intake:
             for flag in flags:
                 flag.answer.set_result(cases[flag.post.ref])
 
-    async def _together(self, flags: Sequence[_Flag]) -> dict[PostRef, Case]:
+    async def _together(self, flags: Sequence[_Flag]) -> dict[PostRef, store.Case]:
         """One commit for several posts, tried again where PostgreSQL undid it in favour of another transaction."""
         posts: dict[PostRef, FlaggedPost] = {}
         for flag in flags:
@@ -335,11 +323,11 @@ class Intake:
 
     async def _take_in(
         self, session: Session, posts: Mapping[PostRef, FlaggedPost], likeness: Mapping[PostRef, Likeness]
-    ) -> dict[PostRef, Case]:
+    ) -> dict[PostRef, store.Case]:
         """The cases of the posts; new ones are captured, then folded, or queued where there is room."""
         ids = await lock_communities(session, list(posts))
         await check_askers(session, posts.values())
-        cases = await find_all(session, posts)
+        cases = await store.find_all(session, posts)
         for ref, case in cases.items():
             post = posts[ref]
             await _hurry(session, case, post)
@@ -355,7 +343,7 @@ class Intake:
         platform = self._platforms.get(ref.platform)
         return 0 if platform is None else platform.max_characters
 
-    async def _open(self, session: Session, new: Sequence[tuple[NewCase, Likeness]]) -> list[Case]:
+    async def _open(self, session: Session, new: Sequence[tuple[NewCase, Likeness]]) -> list[store.Case]:
         urgent = [case.id for case, _ in new if case.post.priority is Priority.ASKED]
         # A campaign has one case and one posted reply; no reply can be posted to a text that is on no platform.
         alike = [(case, likeness) for case, likeness in new if not case.post.is_from_elsewhere]
@@ -379,7 +367,7 @@ class Intake:
 
     async def _with_room(self, session: Session, new: Sequence[NewCase]) -> set[str]:
         """The ids of the cases that their communities' queues have room for, and of all that a person asked for."""
-        waiting = await counts(session, CaseState.QUEUED, {case.community_id for case in new})
+        waiting = await store.counts(session, CaseState.QUEUED, {case.community_id for case in new})
         queued = set[str]()
         for case in sorted(new, key=lambda case: -case.post.priority):
             before = waiting.get(case.community_id, 0)
@@ -388,16 +376,18 @@ class Intake:
                 queued.add(case.id)
         return queued
 
-    async def _move(self, session: Session, captured: Sequence[Case], folding: Folds, queued: set[str]) -> list[Case]:
+    async def _move(
+        self, session: Session, captured: Sequence[store.Case], folding: Folds, queued: set[str]
+    ) -> list[store.Case]:
         """Fold and queue captured cases; returns all of them as they are afterwards."""
-        by_lead: dict[str, list[Case]] = {}
+        by_lead: dict[str, list[store.Case]] = {}
         for case in captured:
             if case.id in folding.lead_of:
                 by_lead.setdefault(folding.lead_of[case.id], []).append(case)
-        moved: dict[str, Case] = {}
+        moved: dict[str, store.Case] = {}
         for lead, cases in by_lead.items():
             reason = f"near-identical to the post of case {lead}, which stands for both"
-            folded = await transition_all(session, cases, CaseState.FOLDED, actor="desk", reason=reason)
+            folded = await store.transition_all(session, cases, CaseState.FOLDED, actor="desk", reason=reason)
             moved |= {case.id: case for case in folded}
         waiting = [case for case in captured if case.id in queued]
         moved |= {case.id: case for case in await _queue(session, waiting, "waits for a draft")}
@@ -411,7 +401,7 @@ class Intake:
 
         async def look(session: Session) -> list[str]:
             await campaigns.forget_ended(session, self._window)
-            return sorted(await counts(session, CaseState.CAPTURED))
+            return sorted(await store.counts(session, CaseState.CAPTURED))
 
         crowded = await self._database.run("look for waiting cases", look)
         admitted = [
@@ -421,12 +411,12 @@ class Intake:
 
     async def _admit(self, session: Session, community_id: str) -> int:
         await communities.load(session, community_id, lock=True)
-        room = self._max_queued - (await counts(session, CaseState.QUEUED, [community_id])).get(community_id, 0)
-        cases = await waiting_for_room(session, community_id, room) if room > 0 else []
+        room = self._max_queued - (await store.counts(session, CaseState.QUEUED, [community_id])).get(community_id, 0)
+        cases = await store.waiting_for_room(session, community_id, room) if room > 0 else []
         await _queue(session, cases, "there is room in the queue")
         return len(cases)
 
-    async def split_out(self, case_id: str, version: int, by: Person) -> Case:
+    async def split_out(self, case_id: str, version: int, by: Person) -> store.Case:
         """Take a folded case out of its campaign, to be drafted on its own.
 
         Raises:
@@ -434,31 +424,31 @@ class Intake:
             Conflict: somebody else moved it first.
         """
 
-        async def work(session: Session) -> Case:
-            case = await load(session, case_id)
+        async def work(session: Session) -> store.Case:
+            case = await store.load(session, case_id)
             who = await require_on_case(session, case.community_id, by, OnCase.REVIEW)
-            case = await load_expected(session, case_id, version, CaseState.FOLDED, by)
+            case = await store.load_expected(session, case_id, version, CaseState.FOLDED, by)
             await campaigns.leave(session, case)
-            return await transition(
+            return await store.transition(
                 session, case_id, version, CaseState.QUEUED, actor=who, reason="taken out of its campaign"
             )
 
         return await self._database.run("split out", work)
 
 
-async def _hurry(session: Session, case: Case, post: FlaggedPost) -> None:
+async def _hurry(session: Session, case: store.Case, post: FlaggedPost) -> None:
     """Raise the priority of a case that somebody now needs sooner, and store their wishes for a draft not yet begun."""
     waits = case.state in (CaseState.CAPTURED, CaseState.QUEUED)
     if not (waits or case.state is CaseState.DRAFTING) or post.priority <= case.post.priority:
         return
     if waits:
-        await set_priority(session, case.id, post.priority)
+        await store.set_priority(session, case.id, post.priority)
         if post.wish != Wish():
-            await set_wish(session, case.id, post.wish)
-    await jobs.hurry(session, case.id, DRAFT, post.priority)
+            await store.set_wish(session, case.id, post.wish)
+    await jobs.hurry(session, case.id, store.DRAFT, post.priority)
 
 
-async def _again(session: Session, case: Case, post: FlaggedPost) -> Case:
+async def _again(session: Session, case: store.Case, post: FlaggedPost) -> store.Case:
     """A known post that is flagged again: its new words are taken in, and a moderator opens its closed case.
 
     What a filter finds again opens no case that a person closed.
@@ -481,5 +471,5 @@ async def _again(session: Session, case: Case, post: FlaggedPost) -> Case:
         return case
 
 
-async def _queue(session: Session, cases: Sequence[Case], reason: str) -> list[Case]:
-    return await transition_all(session, cases, CaseState.QUEUED, actor="desk", reason=reason) if cases else []
+async def _queue(session: Session, cases: Sequence[store.Case], reason: str) -> list[store.Case]:
+    return await store.transition_all(session, cases, CaseState.QUEUED, actor="desk", reason=reason) if cases else []

@@ -21,21 +21,9 @@ from core.engine.readers.networks import Readers
 from core.engine.readers.pooling import PoolingWeights, shipped
 from core.engine.review.candidates import Candidate
 from core.engine.review.judge import LEADING, best_of_each_intent, seeded
-from core.engine.scoring import gates
+from core.engine.scoring import gates, rewards
 from core.engine.scoring.check import CheckedText, ReplyReading, check_reply, read_drafts
 from core.engine.scoring.receipts import factuality, verify, warnings_of
-from core.engine.scoring.rewards import (
-    WEIGHTS,
-    Circumstances,
-    MissingScore,
-    NonToxicityScorer,
-    argument_quality,
-    evaluate,
-    unanswered,
-    unscored,
-    why_in_words,
-    with_total,
-)
 from core.engine.wording.reading_level import hard_to_read
 from core.engine.wording.text import sentences, words
 from core.engine.wording.text_rules import NO_RULES, TextRules
@@ -84,7 +72,7 @@ class Assessor:
     readers: Readers
     model: MeteredModel
     inference: Inference | None = None
-    weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
+    weights: Mapping[str, float] = field(default_factory=lambda: rewards.WEIGHTS)
     faults: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
     writer: PoolingWeights = field(default_factory=shipped)
@@ -138,7 +126,7 @@ class Assessor:
         if not passed:
             return []
         passed = await self._presentable(passed, context)
-        scored, failed = await evaluate(self.brief, [c.text for c in passed], self.scorers, self.weights)
+        scored, failed = await rewards.evaluate(self.brief, [c.text for c in passed], self.scorers, self.weights)
         self.notes += failed.values()
         self._failed |= failed.keys()
         is_read = self.readers.drafts.knows(self.brief.language)
@@ -151,7 +139,11 @@ class Assessor:
             if candidate.is_prepared and about is not None and cosine is not None:
                 suits = cosine + about
             done = replace(candidate, scores=scores, suits=suits, chance=chances.get(candidate.text))
-            if fault and self.is_reviewed and any(isinstance(scorer, NonToxicityScorer) for scorer in self.scorers):
+            if (
+                fault
+                and self.is_reviewed
+                and any(isinstance(scorer, rewards.NonToxicityScorer) for scorer in self.scorers)
+            ):
                 rewarded.append(replace(done, contested=done.contested or fault))
             elif self._passes(fault):
                 rewarded.append(done)
@@ -259,14 +251,14 @@ class Assessor:
         self.notes += whole
         quality, no_quality = candidate.scores.argument_quality, candidate.no_quality  # known, or from an earlier call
         if quality is None and model and model.budget.profile.is_published:
-            quality = await argument_quality(self.brief, candidate.text, model)
-            no_quality = unanswered(model.budget) if quality is None else None
+            quality = await rewards.argument_quality(self.brief, candidate.text, model)
+            no_quality = rewards.unanswered(model.budget) if quality is None else None
         scores = replace(candidate.scores, argument_quality=quality, factuality=factuality(receipts))
         doubts = (candidate.doubt, *candidate.doubts) if candidate.doubt else candidate.doubts
         if candidate.is_unsure:
             doubts = (unsure(), *doubts)
         warnings = (*doubts, *warnings_of(receipts), *cautions_of(receipts, self.brief.evidence))
-        scores = with_total(scores, self.weights)
+        scores = rewards.with_total(scores, self.weights)
         return replace(candidate, scores=scores, receipts=receipts, warnings=warnings, no_quality=no_quality)
 
     async def entrants(self, pool: Sequence[Candidate], count: int) -> list[Candidate]:
@@ -385,21 +377,21 @@ class Teller:
             language=self.brief.language,
             writer=None if candidate.is_prepared else self.writer.model,
             reasons=tuple(self._reasons(candidate)),
-            unscored={name: why_in_words(why) for name, why in self.unscored(candidate).items()},
+            unscored={name: rewards.why_in_words(why) for name, why in self.unscored(candidate).items()},
         )
 
-    def unscored(self, candidate: Candidate) -> dict[str, MissingScore]:
+    def unscored(self, candidate: Candidate) -> dict[str, rewards.MissingScore]:
         """Why each score that a candidate lacks is missing, by its name."""
-        circumstances = Circumstances(
+        circumstances = rewards.Circumstances(
             states_fact=bool(candidate.receipts),
             quality=candidate.no_quality or self._unasked_quality(),
             failed=self.failed,
         )
-        return unscored(candidate.scores, self.brief, self.readers, circumstances)
+        return rewards.unscored(candidate.scores, self.brief, self.readers, circumstances)
 
-    def _unasked_quality(self) -> MissingScore | None:
+    def _unasked_quality(self) -> rewards.MissingScore | None:
         """Why the argument quality is missing where no model was asked: a configured scorer gave none."""
-        return MissingScore.LANGUAGE if "argument_quality" in self.scored_by else None
+        return rewards.MissingScore.LANGUAGE if "argument_quality" in self.scored_by else None
 
     def _answers(self, candidate: Candidate) -> str | None:
         """The gist of the stereotype that a draft answers, where that is known."""
