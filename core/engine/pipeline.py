@@ -40,10 +40,9 @@ from core.engine.wording.language import name_of
 from core.engine.wording.target_groups import undisguised
 from core.engine.wording.text_rules import is_community_rule
 from core.engine.writing.first_drafts import compose
-from core.engine.writing.larger_search import LargerSearch
+from core.engine.writing.larger_search import PASSAGES, LargerSearch, Writer
 from core.engine.writing.search import DraftSearch, PublishedSearch
 from core.engine.writing.unargued_drafts import Supporter, led_by, with_notice
-from core.engine.writing.writer import PASSAGES, Writer
 from core.errors import ModelUnavailable
 from core.i18n.sentences import Sentence, joined, listed, sentence
 

@@ -55,7 +55,7 @@ from core.engine.wording.target_groups import groups_named, undisguised
 from core.engine.wording.text import clean, content_stems, has_letters, names, numbers, sentences, words
 from core.engine.wording.text_rules import has_keyword
 from core.engine.wording.word_index import tokens
-from core.engine.writing.writer import bare_reply
+from core.engine.writing.first_drafts import bare_reply
 from core.errors import AntiphonError
 from core.i18n.catalogs import LANGUAGES
 from core.models import MessageWords, Part, PartKind, TargetGroup

@@ -21,7 +21,7 @@ from core.engine.llm.prompts import load_prompt, quoted, wishes
 from core.engine.ports import Message
 from core.engine.request import Voice
 from core.engine.wording.language import name_of
-from core.engine.writing.writer import plain_question, sourced_question
+from core.engine.writing.larger_search import plain_question, sourced_question
 from core.models import Action, Evidence, Intent
 from kb.starter.facts import STARTER_FACTS, load_facts
 from training.corpus import DATA, GROUP_LETTERS, DraftRow, PostRow, called, drafts, posts, rows_in, rows_of

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 from collections.abc import Sequence
 
 from core.engine.arguing.evidence import far_from
@@ -22,7 +23,6 @@ from core.engine.scoring.gates import MAX_SENTENCES
 from core.engine.wording.accusations import brought_in
 from core.engine.wording.language import detect, name_of
 from core.engine.wording.text import join, sentences
-from core.engine.writing.writer import bare_reply
 from core.errors import ModelUnavailable
 from core.i18n.sentences import sentence
 from core.models import Brief, Intent
@@ -39,6 +39,8 @@ _EXAMPLES = 2
 _MAX_TOKENS = 90
 TEMPERATURE = 0.5
 _VOICES = 3
+_LABEL = re.compile(r"^(?:reply|answer|counterspeech|respuesta|risposta|erantzuna)\s*:\s*", re.IGNORECASE)
+_QUOTES = {'"': '"', "“": "”", "«": "»", "'": "'"}
 
 
 def compose(
@@ -203,3 +205,12 @@ def tidy(answer: str) -> str:
     if len(parts) > 1 and not parts[-1].endswith((".", "!", "?", "…")):
         parts = parts[:-1]
     return " ".join(parts)
+
+
+def bare_reply(answer: str) -> str:
+    """The reply in a model's answer, on one line, without a label or quotation marks around the whole."""
+    text = _LABEL.sub("", " ".join(answer.split())).strip()
+    closing = _QUOTES.get(text[:1])
+    if closing and len(text) > 1 and text.endswith(closing) and closing not in text[1:-1]:
+        text = text[1:-1].strip()
+    return text

@@ -8,7 +8,7 @@ from core.engine.cards.answers import PLACE
 from core.engine.cards.bank import load_stereotypes
 from core.engine.llm.prompts import quoted, wishes
 from core.engine.request import Voice
-from core.engine.writing.writer import Writer
+from core.engine.writing.larger_search import Writer
 from core.models import Intent
 from tests.fakes.engine.brief import metered, post_of
 from tests.fakes.engine.model import FakeModel

@@ -14,7 +14,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from core import errors
-from core.desk.rules.approval import CaseState, state_words
+from core.desk.rules.approval import CaseState, CloseReason, RetractReason, state_words
 from core.desk.rules.roles import OnCase, OnCommunity, Role, refused, role_words
 from core.errors import Conflict
 from core.i18n.catalogs import LANGUAGES, translated
@@ -56,7 +56,7 @@ SHOWN_ON_CARDS = [
              "core/desk/sending", "core/desk/review", "core/desk/drafting",
         )
         for file in sorted((ROOT / room).glob("*.py"))
-        if file.stem not in ("judge", "larger", "reviewer", "writer")
+        if file.stem not in ("judge", "larger", "reviewer")
     ),
     *(
         ROOT / f"{name}.py"
@@ -122,9 +122,16 @@ NOT_ON_CARDS = {
     "{} folded cases closed",
     "{} is missing or not what was written.",
     "{} words of support",
+    "State no figure, study, law or source: give reasons that every reader can follow without one.",
+    "more than 0",
+    "at least 1",
+    "It must be {}.",
+    "profiles.{}.{} is out of range.",
     "{} undecided, {} approved too long ago, {} left by people, {} ended, {} left by a second person",
+    *(reason for reason in (*CloseReason, *RetractReason) if " " in reason),
 }
-"""Prompts, words, lines of the log of cases that are open again, and what only an operator or a program meets."""
+"""Prompts, words, names of reasons, lines of the log of cases that are open again, and what only an operator or a
+program meets."""
 FILLED_FOR_OPERATORS = {
     "adapters/discord/manage/commands.py": 2,
     "core/desk/database/postgresql.py": 2,

@@ -12,7 +12,7 @@ from core.engine.reading import posts
 from core.engine.review import reviewer
 from core.engine.scoring import receipts
 from core.engine.servers import protocol
-from core.engine.writing import writer
+from core.engine.writing import larger_search
 
 ROOT = Path(__file__).parents[5]
 SOURCES = [path for part in ("core", "kb", "adapters", "bot") for path in sorted((ROOT / part).rglob("*.py"))]
@@ -78,7 +78,14 @@ def test_the_protocol_alone_sends_grammars():
 
 def test_the_grammars_are_plain_json_and_bounded():
     """Each text in them has a longest length or a list of values, so that no answer runs on to the limit of tokens."""
-    for schema in (posts.SCHEMA, receipts.SCHEMA, analysis.SCHEMA, reviewer.SCHEMA, writer.SCHEMA, protocol.SCHEMA):
+    for schema in (
+        posts.SCHEMA,
+        receipts.SCHEMA,
+        analysis.SCHEMA,
+        reviewer.SCHEMA,
+        larger_search.SCHEMA,
+        protocol.SCHEMA,
+    ):
         assert json.loads(json.dumps(schema)) == schema
         texts = [one for one in _parts(schema) if one.get("type") == "string"]
         assert texts
