@@ -17,7 +17,7 @@ from core.desk.rules.origins import ReviewOfPrepared
 from core.desk.rules.own_cards import WrittenCard
 from core.desk.rules.roles import OnCommunity, Person
 from core.desk.schema import Change, PreparedReplyRow
-from core.desk.store import communities, own_cards, people, prepared
+from core.desk.store import communities, own_cards, people
 from core.desk.store.cases import touch
 from core.desk.store.communities import Community, policy_of
 from core.desk.store.own_cards import StoredCard
@@ -52,7 +52,7 @@ class PreparedReplies:
 
         async def work(session: Session) -> list[PreparedReply]:
             community, _ = await _allowed(session, community_id, by, OnCommunity.READ_STATISTICS)
-            rows = await prepared.rows_of(session, community.id)
+            rows = await own_cards.replies_of(session, community.id)
             return [*_own(rows), *_of_project(rows)]
 
         return await self._database.run("list prepared replies", work)
@@ -65,7 +65,7 @@ class PreparedReplies:
         async def work(session: Session) -> str:
             community, actor = await _allowed(session, community_id, by, OnCommunity.CONFIGURE, lock=True)
             check_rules(reply.text, policy_of(community).text_rules)
-            rows = await prepared.rows_of(session, community.id)
+            rows = await own_cards.replies_of(session, community.id)
             if len(_own(rows)) >= MAX_OWN:
                 raise BadInput(
                     sentence(
@@ -80,7 +80,7 @@ class PreparedReplies:
                     sentence("This reply is there already, as {reply}.", reply=id_),
                     remedy=sentence("If it was taken out, take it in again."),
                 )
-            await prepared.add(session, community.id, reply)
+            await own_cards.add_reply(session, community.id, reply)
             await _record(session, community, actor, f"prepared reply {id_} added", note)
             return id_
 
@@ -94,7 +94,7 @@ class PreparedReplies:
             community, person = await _allowed(session, community_id, by, OnCommunity.CONFIGURE, lock=True)
             await _prepared_reply(session, community, id_)
             name = await _name_of(session, community, by, person)
-            await prepared.keep_review(session, community.id, id_, person, name)
+            await own_cards.keep_reply_review(session, community.id, id_, person, name)
             await touch(session, *await cases_with_prepared(session, community.id, id_))
             await _record(session, community, person, f"prepared reply {id_} reviewed by {person}", "")
             return ReviewOfPrepared(name, session.moment)
@@ -115,9 +115,9 @@ class PreparedReplies:
             if reply.is_hidden is not is_undone:
                 raise _nothing_to_do(id_, is_undone=is_undone)
             if reply.is_own:
-                await prepared.remove(session, community.id, id_)
+                await own_cards.remove_reply(session, community.id, id_)
             else:
-                await prepared.hide(session, community.id, id_, is_hidden=not is_undone)
+                await own_cards.hide_reply(session, community.id, id_, is_hidden=not is_undone)
             await touch(session, *await cases_with_prepared(session, community.id, id_))
             event = "taken in again" if is_undone else "removed"
             await _record(session, community, actor, f"prepared reply {id_} {event}", note)
@@ -138,7 +138,7 @@ async def _record(session: Session, community: Community, actor: str, reason: st
 
 
 async def _prepared_reply(session: Session, community: Community, id_: str) -> PreparedReply:
-    rows = await prepared.rows_of(session, community.id)
+    rows = await own_cards.replies_of(session, community.id)
     for reply in (*_own(rows), *_of_project(rows)):
         if reply.id == id_:
             return reply
@@ -163,10 +163,10 @@ def _nothing_to_do(id_: str, *, is_undone: bool) -> BadInput:
 def _own(rows: dict[str, PreparedReplyRow]) -> list[PreparedReply]:
     replies = []
     for row in rows.values():
-        own = prepared.own_reply(row)
+        own = own_cards.own_reply(row)
         if own is not None:
             what = own.language, own.target_group, own.stereotype, own.intent, own.text
-            replies.append(PreparedReply(row.id, *what, is_own=True, review=prepared.review_in(row)))
+            replies.append(PreparedReply(row.id, *what, is_own=True, review=own_cards.review_in(row)))
     return sorted(replies, key=lambda reply: (reply.language, reply.target_group, reply.stereotype or "", reply.text))
 
 
@@ -190,7 +190,7 @@ def _ours(
     text: str,
 ) -> PreparedReply:
     row = rows.get(id_ := prepared_id(language, text))
-    is_hidden, review = row is not None and row.is_hidden, prepared.review_in(row) if row else None
+    is_hidden, review = row is not None and row.is_hidden, own_cards.review_in(row) if row else None
     return PreparedReply(
         id_, language, group, stereotype, intent, text, is_own=False, is_hidden=is_hidden, review=review
     )

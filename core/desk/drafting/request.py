@@ -16,7 +16,7 @@ from typing import Final
 
 from core.desk.database.connection import Database, Session
 from core.desk.rules.policy import CommunityPolicy
-from core.desk.store import communities, own_cards, prepared, suggestions
+from core.desk.store import communities, own_cards, suggestions
 from core.desk.store.cases import Case
 from core.desk.store.communities import policy_of
 from core.desk.store.suggestions import DraftedBefore, PostedReply
@@ -172,7 +172,7 @@ async def _facts(session: Session, case: Case) -> _CaseFacts:
         await suggestions.chosen_claim(session, case.id),
         tuple(await suggestions.posted_replies(session, ref.platform, ref.community, MAX_REPLIES)),
         await suggestions.drafted_before(session, case.id),
-        await prepared.changes_of(session, case.community_id),
+        await own_cards.changes_of(session, case.community_id),
         await own_cards.accepted_cards(session, case.community_id),
     )
 

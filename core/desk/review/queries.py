@@ -9,7 +9,7 @@ from core.desk.rules.approval import CaseState, why_two
 from core.desk.rules.origins import ReviewOfPrepared, prepared_of
 from core.desk.rules.policy import PublicText, render
 from core.desk.store import cases as store
-from core.desk.store import communities, prepared, suggestions
+from core.desk.store import communities, own_cards, suggestions
 from core.desk.store.audit import AuditEntry
 from core.desk.store.cases import Case
 from core.desk.store.suggestions import StoredSuggestion
@@ -56,7 +56,7 @@ class CaseQueries:
     async def reviews(self, community_id: str, drafts: Sequence[Draft]) -> dict[str, ReviewOfPrepared]:
         """Who in a community reviewed the prepared replies that some drafts are made of."""
         ids = prepared_of(drafts)
-        return await self._database.run("read reviews", lambda s: prepared.reviews_of(s, community_id, ids))
+        return await self._database.run("read reviews", lambda s: own_cards.reviews_of(s, community_id, ids))
 
 
 async def rendered_in(session: Session, case: Case, reply: str, stored: StoredSuggestion | None) -> PublicText:

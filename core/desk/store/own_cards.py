@@ -1,4 +1,8 @@
-"""A community's own argument cards in the database: what was proposed, by whom, and what a second person said."""
+"""What a community has of its own in the database: argument cards, and what it changed about prepared replies.
+
+Of a card it is kept what was proposed, by whom, and what a second person said; of replies, what the community added,
+took out and reviewed. The project's own replies are in ``core.engine.cards``; here they are known by their ids.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,11 @@ from datetime import datetime
 
 from sqlalchemy import delete, or_, select, update
 
-from core.desk.database.connection import Session
+from core.desk.database.connection import Session, insert_new
 from core.desk.rules.origins import ReviewOfPrepared
 from core.desk.rules.own_cards import WrittenCard, restored
-from core.desk.schema import OwnCardRow
-from core.engine.cards.bank import CardReview, CardVerdict, prepared_id
+from core.desk.schema import OwnCardRow, PreparedReplyRow
+from core.engine.cards.bank import CardReview, CardVerdict, Changes, OwnReply, prepared_id
 from core.engine.cards.own import OwnCard
 from core.errors import BadInput, StoreUnavailable
 from core.i18n.sentences import sentence
@@ -71,7 +75,7 @@ async def accepted_cards(session: Session, community_id: str) -> tuple[OwnCard, 
     return tuple(stored.as_card() for stored in await all_cards(session, community_id) if stored.is_accepted)
 
 
-async def reviews_of(session: Session, community_id: str, ids: Collection[str]) -> dict[str, ReviewOfPrepared]:
+async def _card_reviews(session: Session, community_id: str, ids: Collection[str]) -> dict[str, ReviewOfPrepared]:
     """Who accepted the cards that these prepared texts stand on."""
     accepted = [stored for stored in await all_cards(session, community_id) if stored.is_accepted]
     return {
@@ -113,12 +117,15 @@ async def remove(session: Session, community_id: str, id_: str) -> None:
 
 
 async def forget_person(session: Session, person_id: str) -> list[tuple[str, str]]:
-    """Take a person's name off every card; returns the communities and prepared texts of those that they reviewed.
+    """Take a person's name off; returns the communities and the prepared texts that they reviewed, also on cards.
 
     A review without a named reviewer does not count as one, so that such a card waits for another person.
     """
+    nobody = {"reviewed_by": None, "reviewer": None, "reviewed_at": None}
+    replies = update(PreparedReplyRow).where(PreparedReplyRow.reviewed_by == person_id).values(nobody)
+    returned = replies.returning(PreparedReplyRow.community_id, PreparedReplyRow.id)
+    changed = [(community_id, id_) for community_id, id_ in await session.execute(returned)]
     mine = select(OwnCardRow).where(or_(OwnCardRow.proposed_by == person_id, OwnCardRow.reviewed_by == person_id))
-    changed = []
     for row in await session.scalars(mine):
         if row.reviewed_by == person_id:
             with suppress(StoreUnavailable):  # what another version wrote must not stop an erasure
@@ -144,3 +151,76 @@ def _stored(row: OwnCardRow) -> StoredCard:
     if row.reviewed_by is not None and row.reviewed_at is not None:
         reviewer = Signatory(row.reviewed_by, row.reviewer or "", row.reviewed_at)
     return StoredCard(card, proposer, row.verdict, reviewer)
+
+
+async def replies_of(session: Session, community_id: str) -> dict[str, PreparedReplyRow]:
+    """All that a community changed about prepared replies, by their ids."""
+    rows = await session.scalars(select(PreparedReplyRow).filter_by(community_id=community_id))
+    return {row.id: row for row in rows}
+
+
+async def changes_of(session: Session, community_id: str) -> Changes:
+    """What a community's drafts start from in addition to, or instead of, the project's prepared replies."""
+    rows = (await replies_of(session, community_id)).values()
+    own = (own_reply(row) for row in rows)
+    return Changes(tuple(reply for reply in own if reply), frozenset(row.id for row in rows if row.is_hidden))
+
+
+def own_reply(row: PreparedReplyRow) -> OwnReply | None:
+    """The community's own reply that a row holds; ``None`` for one of the project's."""
+    if row.text is None or row.language is None or row.target_group is None or row.intent is None:
+        return None
+    return OwnReply(row.language, row.target_group, row.intent, row.text, row.stereotype)
+
+
+async def reviews_of(session: Session, community_id: str, ids: Collection[str]) -> dict[str, ReviewOfPrepared]:
+    """Who reviewed these replies in a community, or the cards that they stand on; others are left out."""
+    if not ids:
+        return {}
+    query = select(PreparedReplyRow).filter_by(community_id=community_id).where(PreparedReplyRow.id.in_(set(ids)))
+    pairs = ((row.id, review_in(row)) for row in await session.scalars(query))
+    on_cards = await _card_reviews(session, community_id, ids)
+    return on_cards | {id_: review for id_, review in pairs if review is not None}
+
+
+def review_in(row: PreparedReplyRow) -> ReviewOfPrepared | None:
+    if row.reviewer is None or row.reviewed_at is None:
+        return None
+    return ReviewOfPrepared(row.reviewer, row.reviewed_at)
+
+
+async def add_reply(session: Session, community_id: str, reply: OwnReply) -> bool:
+    """Keep a reply of the community's own; ``False`` if it is there already."""
+    row = _reply_row(community_id, prepared_id(reply.language, reply.text)) | {
+        "language": reply.language,
+        "target_group": reply.target_group,
+        "stereotype": reply.stereotype,
+        "intent": reply.intent,
+        "text": reply.text,
+    }
+    return await insert_new(session, PreparedReplyRow, row, "community_id", "id")
+
+
+async def remove_reply(session: Session, community_id: str, id_: str) -> None:
+    """Delete a reply of the community's own, and whatever review of it there was."""
+    await session.execute(delete(PreparedReplyRow).filter_by(community_id=community_id, id=id_))
+
+
+async def hide_reply(session: Session, community_id: str, id_: str, *, is_hidden: bool) -> None:
+    """Take one of the project's replies out of the community's drafts, or in again."""
+    await _change_reply(session, community_id, id_, is_hidden=is_hidden)
+
+
+async def keep_reply_review(session: Session, community_id: str, id_: str, person_id: str, name: str) -> None:
+    """Store who vouches for a reply from now on."""
+    await _change_reply(session, community_id, id_, reviewed_by=person_id, reviewer=name, reviewed_at=session.moment)
+
+
+async def _change_reply(session: Session, community_id: str, id_: str, **values: object) -> None:
+    await insert_new(session, PreparedReplyRow, _reply_row(community_id, id_), "community_id", "id")
+    query = update(PreparedReplyRow).filter_by(community_id=community_id, id=id_).values(values)
+    await session.execute(query.execution_options(synchronize_session="fetch"))
+
+
+def _reply_row(community_id: str, id_: str) -> dict[str, object]:
+    return {"community_id": community_id, "id": id_, "is_hidden": False}

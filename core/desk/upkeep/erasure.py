@@ -17,7 +17,7 @@ from core.desk import schema
 from core.desk.database.connection import Database, Session
 from core.desk.rules.approval import CLOSED, CaseState
 from core.desk.rules.roles import OnCommunity, Person
-from core.desk.store import accounts, campaigns, communities, inbox, jobs, own_cards, prepared
+from core.desk.store import accounts, campaigns, communities, inbox, jobs, own_cards
 from core.desk.store.audit import write
 from core.desk.store.cases import draft_anew, load, touch, transition
 from core.desk.store.erasure import FORGOTTEN, cases_quoting, erase_case, erase_turns, forget_place
@@ -216,8 +216,7 @@ async def _shred(session: Session, person: str, actor: str) -> tuple[int, int]:
         .values(held_by=None, held_until=None, unshown=schema.CaseRow.unshown + 1)
         .execution_options(synchronize_session="fetch")
     )
-    reviewed = [*await prepared.forget_reviewer(session, person), *await own_cards.forget_person(session, person)]
-    for community_id, reply in reviewed:
+    for community_id, reply in await own_cards.forget_person(session, person):
         await touch(session, *await cases_with_prepared(session, community_id, reply))
     await session.execute(delete(schema.PersonRow).where(schema.PersonRow.id == person))
     await write(session, ERASURES, actor=actor, reason="a person was erased on request")

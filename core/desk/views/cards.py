@@ -24,7 +24,7 @@ from core.desk.rules.origins import prepared_of
 from core.desk.rules.roles import OnCase, Person, may_on_case
 from core.desk.rules.shortfalls import for_people
 from core.desk.schema import CaseRow, Original, OutboxRow, OutboxState
-from core.desk.store import approvals, campaigns, communities, holds, outbox, prepared, suggestions
+from core.desk.store import approvals, campaigns, communities, holds, outbox, own_cards, suggestions
 from core.desk.store import cases as store
 from core.desk.store.approvals import proposal_with
 from core.desk.store.audit import newest_move
@@ -180,7 +180,7 @@ async def build(session: Session, case_id: str) -> Card:
         names=await names_of(session, community.id, {message.author for message in case.post.thread}),
     )
     card = await _with_drafts(session, card)
-    return replace(card, reviews=await prepared.reviews_of(session, community.id, prepared_of(card.drafts)))
+    return replace(card, reviews=await own_cards.reviews_of(session, community.id, prepared_of(card.drafts)))
 
 
 def digest_of(card: Card) -> str:

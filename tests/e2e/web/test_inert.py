@@ -15,7 +15,7 @@ from core.desk.rules.approval import CloseReason
 from core.desk.rules.own_cards import WrittenCard
 from core.desk.rules.policy import MAX_KEYWORD, MAX_KEYWORDS
 from core.desk.rules.roles import Person, Role
-from core.desk.store import communities, own_cards, prepared
+from core.desk.store import communities, own_cards
 from core.engine.cards.bank import OwnReply
 from core.engine.ports import EvidenceQuery, SearchResult
 from core.models import Draft, Evidence, Intent, Scores, Source, TargetGroup
@@ -75,7 +75,7 @@ async def _fill(session: Session) -> None:
     for number in range(len(_STORED) // SHAPES):
         await own_cards.keep(session, identity, _card(number), PAYLOADS[number], PAYLOADS[number])
     for one in _STORED:
-        await prepared.add(session, identity, OwnReply("en", TargetGroup.MIGRANTS, Intent.POSITIVE, one, None))
+        await own_cards.add_reply(session, identity, OwnReply("en", TargetGroup.MIGRANTS, Intent.POSITIVE, one, None))
         await communities.change(session, identity, actor=one, reason=one, note=one)
     policy = {
         "keywords": [one for one in PAYLOADS if len(one) <= MAX_KEYWORD][:MAX_KEYWORDS],

@@ -18,7 +18,7 @@ from core.desk.rules.desk_ports import Casework
 from core.desk.rules.own_cards import checked_reply
 from core.desk.rules.roles import Person, Role
 from core.desk.store.cases import Case
-from core.desk.store.prepared import changes_of
+from core.desk.store.own_cards import changes_of
 from core.desk.upkeep.erasure import Erasure
 from core.desk.upkeep.retention import Retention
 from core.engine.cards.bank import Changes, load_cards, prepared_id
