@@ -17,13 +17,12 @@ from uuid import uuid4
 from core.desk.communities.native_roles import LiveRoles
 from core.desk.database.connection import Database, Session
 from core.desk.review.decisions import decider, wrote_post
-from core.desk.review.queries import rendered_in, said_of, why_two_of
-from core.desk.rules.approval import ApprovedReply, CaseState, approve, check_answerable
+from core.desk.rules.approval import ApprovedReply, CaseState, approve, check_answerable, why_two
 from core.desk.rules.case_cards import InPublic, ProposedReply, RefusedReply
 from core.desk.rules.dashboard_ports import TextCheck
 from core.desk.rules.input_checks import check_text
 from core.desk.rules.platforms import ChatPlatform
-from core.desk.rules.policy import PublicText
+from core.desk.rules.policy import PublicText, render
 from core.desk.rules.roles import OnCase, Person
 from core.desk.runtime import metrics
 from core.desk.schema import ProposalRow
@@ -37,9 +36,11 @@ from core.desk.store.outbox import require_settled
 from core.desk.store.people import known_pseudonym, member, require_on_case
 from core.desk.store.renewals import take_on
 from core.desk.store.suggestions import StoredSuggestion
+from core.engine.reading.posts import nothing_known
 from core.engine.scoring.check import CheckedEdit, EditReader, check_edit, checked_edit
+from core.engine.scoring.quotation import quote_of
 from core.engine.wording.final_text import check_sendable
-from core.engine.wording.text_rules import TextRules, check_rules
+from core.engine.wording.text_rules import TextRules, broken_rule, check_rules
 from core.errors import AntiphonError, BadInput, Conflict, NotAllowed, PlatformUnavailable, TextRefused, Unsendable
 from core.i18n.sentences import sentence
 from core.models import Draft, FlaggedPost, PostRef, Suggestion
@@ -547,3 +548,29 @@ def _is_edited(basis: _Basis) -> bool:
     drafts = () if basis.stored is None else basis.stored.suggestion.drafts
     began = next((draft.text for draft in drafts if draft.rank == basis.proposal.draft_rank), None)
     return basis.proposal.text.strip() != began
+
+
+async def rendered_in(session: Session, case: Case, reply: str, stored: StoredSuggestion | None) -> PublicText:
+    """A reply as it would be posted now, in the language of the case's suggestion, below its quote of the post."""
+    community = await communities.load(session, case.community_id)
+    language = None if stored is None else stored.suggestion.reading.language
+    policy = communities.policy_of(community)
+    quote = quote_of(case.post.public_words, language) if policy.quotes else ""
+    quote = "" if broken_rule(quote, policy.text_rules) else quote
+    return render(reply, language, discloses=community.discloses, quote=quote)
+
+
+def said_of(stored: StoredSuggestion | None, post: FlaggedPost) -> Suggestion:
+    """What a reply is held against: what the engine said of the post, or that nothing is known of it. Blocking."""
+    return nothing_known(post, "en") if stored is None else stored.suggestion
+
+
+def why_two_of(suggestion: Suggestion, checked: CheckedEdit, *, is_known: bool, wrote_post: bool) -> tuple[str, ...]:
+    """Why one person is not enough for a reply; empty where one is.
+
+    Args:
+        is_known: the engine said something of the post.
+    """
+    own = () if not wrote_post else (sentence("The person who approves it wrote the post."),)
+    unread = () if is_known else (suggestion.reading.reason,)
+    return (*own, *why_two(suggestion, checked.sentences), *unread)
