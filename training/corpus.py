@@ -13,7 +13,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -158,8 +158,14 @@ def ordinary(which: str, folder: Path = DATA / "ordinary") -> Iterable[str]:
 
 def called(answer: Answer, post: str) -> tuple[str, str]:
     """A reply and what it answers, with the name of the people of an English post, or of its group, in its place."""
-    names = named(post) or named(NAMES_OF_GROUPS.get(answer.group, "")) or [Name("these people", frozenset())]
+    names = _named(post) or _named(NAMES_OF_GROUPS.get(answer.group, "")) or (Name("these people", frozenset()),)
     return answer.called(answer.of(names) or names[0])
+
+
+@lru_cache(maxsize=64)
+def _named(text: str) -> tuple[Name, ...]:
+    """The names in a text; the replies to one post are asked about one after the other."""
+    return tuple(named(text))
 
 
 def spread(rows: Sequence[T], most: int, kind: Callable[[T], tuple[str, ...]]) -> list[T]:

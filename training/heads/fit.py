@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -184,7 +185,7 @@ def trained(folder: Path, values: Values = _VALUES, most: int = 0) -> TunedNetwo
     rows = list(judged())
     parts = {is_dev: [row for row in rows if row.is_dev is is_dev] for is_dev in (False, True)}
     learnt, dev = (part[: most or None] for part in (parts[False], parts[True]))
-    own = list(_own(frozenset(row.post for row in parts[True])))[: most or None]
+    own = list(islice(_own(frozenset(row.post for row in parts[True])), most or None))
 
     def shown(chance: random.Random) -> Sequence[Example]:
         by_post = defaultdict[str, list[tuple[tuple[str, str], float]]](list)

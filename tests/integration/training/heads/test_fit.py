@@ -12,13 +12,19 @@ import torch
 from core.engine.backends.encoders import SmallEncoder
 from core.engine.cards.answers import FIT, PLACE, answers, fits_of
 from training.corpus import called
+from training.heads import fit
 from training.heads.epochs import Values
-from training.heads.fit import Verdict, in_groups, judged, loss_of, trained
+from training.heads.fit import Judged, Verdict, in_groups, judged, loss_of, trained
 
 
-def test_verdicts_are_on_replies_as_they_would_be_shown() -> None:
+@pytest.fixture(scope="module")
+def rows() -> list[Judged]:
+    """All verdicts."""
+    return list(judged())
+
+
+def test_verdicts_are_on_replies_as_they_would_be_shown(rows: list[Judged]) -> None:
     """With the people's name in its place; each post is on one side alone, and both sides have every verdict."""
-    rows = list(judged())
     assert len(rows) > 25_000
     assert not [row.spoken for row in rows if PLACE in row.spoken.text + row.spoken.says]
     sides = [{row.post for row in rows if row.is_dev is is_dev} for is_dev in (False, True)]
@@ -58,13 +64,16 @@ def test_the_order_under_a_post_costs_beside_each_reply() -> None:
     assert loss_of(-logits, torch.tensor([[1.0, 0], [0.0, 0]])) < within
 
 
-def test_a_trained_network_is_written_and_read(tmp_path: Path) -> None:
+def test_a_trained_network_is_written_and_read(
+    rows: list[Judged], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It goes on from the network that ships; what the network says is told for each reply."""
-    tuned = trained(tmp_path, Values(epochs=1, learning_rate=1e-3, faster=4.0), most=32)
+    monkeypatch.setattr(fit, "judged", lambda: rows)
+    tuned = trained(tmp_path, Values(epochs=1, learning_rate=1e-3, faster=4.0), most=16)
     assert tuned.before > 0.5, "what ships tells replies that fit from others"
     assert 0 <= tuned.after <= 1
     network, replies = SmallEncoder(tmp_path / FIT.name), [("Women drive well.", "says that women drive badly")] * 2
-    assert network.about["rows"] == 32
+    assert network.about["rows"] == 16
     fits = fits_of("women cant drive", replies, network)
     assert fits.shape == (2,)
     assert fits[0] == fits[1]
