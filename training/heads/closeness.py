@@ -4,7 +4,7 @@
 
 Each shipped stereotype in turn is taken for one that a community described with some of its English wordings, and that
 the taxonomy lacks. Each English post about its group is compared with these and with the wordings of the others. The
-limits of ``core.engine.cards.closeness``, for a community's own stereotypes, were chosen on the development split; the
+limits of ``core.engine.cards.own``, for a community's own stereotypes, were chosen on the development split; the
 posts of the test writers choose nothing.
 """
 
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from core.engine.backends.embeddings import SentenceEmbedder
 from core.engine.cards.bank import Stereotype, load_stereotypes
-from core.engine.cards.closeness import AHEAD, CLOSE, vectors_of
+from core.engine.cards.own import AHEAD, CLOSE, vectors_of
 from training.heads.router import LabelledText, labelled
 
 _WORDINGS: Final = (3, 5, 8, 10)

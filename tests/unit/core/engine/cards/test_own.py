@@ -8,8 +8,14 @@ from types import MappingProxyType
 import pytest
 
 from core.engine.cards.bank import ArgumentCard, cards_on, general_cards, load_stereotypes
-from core.engine.cards.closeness import put_forward
-from core.engine.cards.own import OwnCard, in_need_of_source, own_stereotype, with_own_cards, with_own_stereotypes
+from core.engine.cards.own import (
+    OwnCard,
+    in_need_of_source,
+    own_stereotype,
+    put_forward,
+    with_own_cards,
+    with_own_stereotypes,
+)
 from core.models import Action, Intent, Reading, TargetGroup
 from tests.fakes.engine.brief import reading_of
 from tests.fakes.engine.embedder import FakeEmbedder
