@@ -27,7 +27,7 @@ from bench.measures.output import Row, note, save, show
 from bench.measures.samples import Log, Sample, read_samples, spread
 from bench.measures.significance import compare, percentile, signed_rank
 from bench.replies import runs
-from bench.replies.referee import Referee
+from bench.replies.runs import Referee
 from bench.replies.systems import PLAIN, SystemOutcome, answer, system_named
 from bot.settings import load_settings
 from core.engine.llm.budget import LIVE, PAPER

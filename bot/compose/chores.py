@@ -14,9 +14,8 @@ from core.desk.upkeep.backups import Backups
 from core.desk.upkeep.chores import Chore, counting
 from core.desk.upkeep.digest import EVERY, Digest
 from core.desk.upkeep.erasure import ERASURE, Erasure
-from core.desk.upkeep.expiry import Expiry, FoldedCases
 from core.desk.upkeep.follow_ups import FollowUps
-from core.desk.upkeep.retention import Cleanup, Retention
+from core.desk.upkeep.retention import Cleanup, Expiry, FoldedCases, Retention
 from core.desk.upkeep.scrub import SCRUB, DiskScrub
 
 SCHEDULED: Final = "scheduled"

@@ -289,8 +289,9 @@ class DraftQueue:
 
         Args:
             is_away: the model answers nobody, so that the attempt does not count: the case waits until the model is
-                back, or the case expires (``core.desk.upkeep.expiry``). Attempts count all the same where one is all,
-                and where a moderator asked for other drafts, whose earlier ones must not wait for an outage to end.
+                back, or the case expires (``core.desk.upkeep.retention``). Attempts count all the same where one is
+                all, and where a moderator asked for other drafts, whose earlier ones must not wait for an outage to
+                end.
         """
 
         async def work(session: Session) -> Case:

@@ -184,7 +184,7 @@ async def _reply(session: Session, row: CaseRow) -> ReplyNow | None:
 async def waits_until(session: Session, case: CaseRow | Case, keeping: ports.RetentionPeriods) -> datetime | None:
     """When the schedule closes a case, unless something happens to it; ``None`` where it does not.
 
-    The rules are those of ``core.desk.upkeep.expiry``.
+    The rules are those of ``core.desk.upkeep.retention``.
     """
     undecided, until = timedelta(hours=keeping.draft_hours), None
     if case.state in (CaseState.CAPTURED, CaseState.IN_REVIEW):

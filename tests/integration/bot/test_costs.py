@@ -24,7 +24,7 @@ from core.desk.intake import Intake
 from core.desk.rules.approval import CaseState
 from core.desk.sending.outbox import Outbox
 from core.desk.store.suggestions import posted_replies
-from core.desk.upkeep.expiry import Expiry
+from core.desk.upkeep.retention import Expiry
 from core.desk.views.census import census
 from core.engine.wording.near_duplicates import Likeness
 from tests.fakes.desk.boards import CHANNEL, all_steps, board_of, choose_channel

@@ -22,7 +22,7 @@ from sqlalchemy import make_url
 from core.desk.database.connection import Database, connected
 from core.desk.rules.approval import CaseState
 from core.desk.runtime.faults import installed
-from core.desk.upkeep.expiry import FoldedCases
+from core.desk.upkeep.retention import FoldedCases
 from tests.fakes.desk.chores import NOW
 from tests.fakes.desk.people import MODERATOR, OTHER_MODERATOR, SECRET
 from tests.torture.world.figures import TickingClock

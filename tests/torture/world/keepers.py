@@ -20,8 +20,7 @@ from core.desk.store.people import known_pseudonym
 from core.desk.upkeep.chores import Chore, Chores, slot_key
 from core.desk.upkeep.digest import EVERY, Digest
 from core.desk.upkeep.erasure import ERASURE, Erasure
-from core.desk.upkeep.expiry import Expiry, FoldedCases
-from core.desk.upkeep.retention import Cleanup, Retention, months_before
+from core.desk.upkeep.retention import Cleanup, Expiry, FoldedCases, Retention, months_before
 from core.desk.upkeep.scrub import SCRUB, DiskScrub
 from tests.fakes.desk.chores import NOW, job
 from tests.fakes.desk.people import COMMUNITY_ID, PLATFORM

@@ -61,7 +61,7 @@ SHOWN_ON_CARDS = [
     *(
         ROOT / f"{name}.py"
         for name in (
-            "bot/compose/engine", "core/desk/upkeep/expiry",
+            "bot/compose/engine", "core/desk/upkeep/retention",
             "core/engine/backends/classifiers", "core/engine/backends/embeddings", "core/engine/backends/pretrained",
             "core/engine/servers/chat", "core/engine/llm/budget",
             "core/desk/rules/approval", "kb/search", "kb/shelf/local",
@@ -121,6 +121,7 @@ NOT_ON_CARDS = {
     "warm, plain and brief",
     "{} folded cases closed",
     "{} is missing or not what was written.",
+    "{} without words, {} deleted, {} forgotten",
     "{} words of support",
     "State no figure, study, law or source: give reasons that every reader can follow without one.",
     "more than 0",

@@ -22,7 +22,7 @@ from core.desk.rules.approval import CaseState
 from core.desk.rules.desk_ports import Casework
 from core.desk.runtime.faults import installed
 from core.desk.store.cases import Case
-from core.desk.upkeep.expiry import Expiry
+from core.desk.upkeep.retention import Expiry
 from core.engine.pipeline import Engine
 from core.engine.servers.chat import ChatModel
 from core.errors import AntiphonError, BadAnswer, BadInput, ModelAway, ModelUnavailable, StoreUnavailable

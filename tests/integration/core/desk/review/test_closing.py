@@ -22,7 +22,7 @@ from core.desk.store import people
 from core.desk.store.cases import Case
 from core.desk.store.outbox import newest
 from core.desk.upkeep.erasure import Erasure
-from core.desk.upkeep.expiry import FoldedCases
+from core.desk.upkeep.retention import FoldedCases
 from core.errors import NotAllowed
 from core.models import FlaggedPost, PostRef, Priority
 from tests.fakes.desk.chores import DAY, NOW

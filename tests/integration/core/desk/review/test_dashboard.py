@@ -22,7 +22,7 @@ from core.desk.schema import OutcomeRow
 from core.desk.store.cases import Case
 from core.desk.store.erasure import erase_case
 from core.desk.store.suggestions import Preview
-from core.desk.upkeep.expiry import Expiry
+from core.desk.upkeep.retention import Expiry
 from core.errors import NotAllowed
 from core.models import FlaggedPost, Intent, Kind, TargetGroup
 from tests.fakes.desk.boards import posts_apart

@@ -20,7 +20,7 @@ from core.desk.rules.approval import CaseState, CloseReason
 from core.desk.rules.desk_ports import Casework
 from core.desk.sending.outbox import Outbox
 from core.desk.store.cases import Case
-from core.desk.upkeep.expiry import Expiry
+from core.desk.upkeep.retention import Expiry
 from core.engine.pipeline import Engine
 from core.engine.ports import EvidenceSource
 from core.engine.readers.networks import Readers

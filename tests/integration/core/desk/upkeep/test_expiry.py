@@ -12,7 +12,7 @@ from core.desk.drafting.queue import DraftQueue
 from core.desk.rules.approval import CaseState
 from core.desk.schema import CaseRow
 from core.desk.store.cases import Case
-from core.desk.upkeep.expiry import Expiry
+from core.desk.upkeep.retention import Expiry
 from core.models import FlaggedPost
 from tests.fakes.desk.chores import DAY, NOW, other, to_sending
 from tests.fakes.desk.decisions import approve, one_row, take

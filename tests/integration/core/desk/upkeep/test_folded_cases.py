@@ -16,8 +16,7 @@ from core.desk.invariants.facts import AuditLimits
 from core.desk.rules.approval import CaseState, CloseReason
 from core.desk.store.cases import Case
 from core.desk.upkeep.erasure import Erasure
-from core.desk.upkeep.expiry import Expiry, FoldedCases
-from core.desk.upkeep.retention import Retention
+from core.desk.upkeep.retention import Expiry, FoldedCases, Retention
 from core.models import FlaggedPost
 from tests.fakes.desk.chores import DAY, NOW, posted
 from tests.fakes.desk.decisions import approve, execute, one_row, take

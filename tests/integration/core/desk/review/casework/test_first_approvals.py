@@ -14,7 +14,7 @@ from core.desk.rules.desk_ports import Casework
 from core.desk.rules.roles import Role
 from core.desk.store.approvals import forget_proposals
 from core.desk.store.cases import Case
-from core.desk.upkeep.expiry import Expiry
+from core.desk.upkeep.retention import Expiry
 from tests.fakes.desk.chores import NOW
 from tests.fakes.desk.decisions import BOLD, OWN_TEXT, card_of, execute, one_row, propose
 from tests.fakes.desk.people import COMMUNITY_ID, KEEPER, MODERATOR, OTHER_MODERATOR, STRANGER
