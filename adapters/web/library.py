@@ -21,8 +21,8 @@ from adapters.web.door import status_of
 from adapters.web.places import ChosenCommunities, chosen_place
 from adapters.web.site import SECRET, SITE, locale_of, page, reader_of, see_other
 from adapters.web.views import source_view
+from core.desk.rules.case_cards import ReviewOfPrepared
 from core.desk.rules.dashboard_ports import CommunityCard, PreparedReply
-from core.desk.rules.origins import ReviewOfPrepared
 from core.desk.rules.own_cards import WrongField, checked_reply
 from core.desk.rules.roles import OnCommunity, may_on_community
 from core.engine.cards.answers import ANSWERED, answers

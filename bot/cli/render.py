@@ -18,8 +18,7 @@ from adapters.common.words.labels import advice_in_words, language_in_words, sev
 from adapters.sample.posts import SamplePost
 from bot.cli.missing_codes import note_of
 from core import models
-from core.desk.rules.case_cards import MOST_POINTS
-from core.desk.rules.origins import ReviewOfPrepared, kind_in_words, origin_in_words, read_by_in_words
+from core.desk.rules.case_cards import MOST_POINTS, ReviewOfPrepared, kind_in_words, origin_in_words, read_by_in_words
 from core.desk.rules.shortfalls import why_no_draft
 from core.engine.wording.text import counted
 

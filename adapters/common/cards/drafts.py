@@ -15,8 +15,7 @@ from adapters.common.words.excerpts import Segment
 from adapters.common.words.labels import draft_in_words, verdict_in_words
 from adapters.common.words.markup import Markup, Reader
 from core.desk.rules.approval import text_hash
-from core.desk.rules.case_cards import Card
-from core.desk.rules.origins import origin_and_reader
+from core.desk.rules.case_cards import Card, origin_and_reader
 from core.i18n.catalogs import gettext
 from core.models import Draft, Evidence, Kind, Receipt, Scores, Source, Verdict
 

@@ -14,8 +14,7 @@ from adapters.common.decisions.press import Press, Screen, TextFile
 from adapters.common.words.excerpts import fit
 from adapters.common.words.markup import Reader
 from adapters.common.words.messages import part_label
-from core.desk.rules.case_cards import Card
-from core.desk.rules.origins import read_by_in_words
+from core.desk.rules.case_cards import Card, read_by_in_words
 from core.errors import Conflict
 from core.i18n.catalogs import gettext
 from core.i18n.sentences import sentence

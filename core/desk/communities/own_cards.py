@@ -11,9 +11,9 @@ from itertools import chain
 
 from core.desk.communities.decisions import one_community
 from core.desk.database.connection import Database, Session
+from core.desk.rules.case_cards import ReviewOfPrepared
 from core.desk.rules.dashboard_ports import PreparedReply
 from core.desk.rules.input_checks import check_text
-from core.desk.rules.origins import ReviewOfPrepared
 from core.desk.rules.own_cards import WrittenCard
 from core.desk.rules.roles import OnCommunity, Person
 from core.desk.schema import Change, PreparedReplyRow

@@ -18,8 +18,8 @@ from core.desk.database.connection import Database, Session, json_text
 from core.desk.invariants.facts import doubled_in, faults_of
 from core.desk.review.approvals import Proposals
 from core.desk.rules import dashboard_ports as ports
+from core.desk.rules.case_cards import ReviewOfPrepared
 from core.desk.rules.numbers import Numbers
-from core.desk.rules.origins import ReviewOfPrepared
 from core.desk.rules.own_cards import checked_card
 from core.desk.rules.roles import OnCase, OnCommunity, Person
 from core.desk.schema import CaseRow, SuggestionRow

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from core.desk.database.connection import Database, Session
 from core.desk.rules.approval import CaseState
-from core.desk.rules.origins import ReviewOfPrepared, prepared_of
+from core.desk.rules.case_cards import ReviewOfPrepared, prepared_of
 from core.desk.store import cases as store
 from core.desk.store import own_cards, suggestions
 from core.desk.store.audit import AuditEntry

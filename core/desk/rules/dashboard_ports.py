@@ -12,9 +12,8 @@ from enum import StrEnum
 from typing import Any, Final, Protocol
 
 from core.desk.rules.approval import CaseState
-from core.desk.rules.case_cards import Holder, ReplyNow
+from core.desk.rules.case_cards import Holder, ReplyNow, ReviewOfPrepared
 from core.desk.rules.numbers import Numbers
-from core.desk.rules.origins import ReviewOfPrepared
 from core.desk.rules.own_cards import WrittenCard
 from core.desk.rules.roles import Person, Role
 from core.engine.cards.bank import CardVerdict, OwnReply

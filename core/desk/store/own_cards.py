@@ -14,7 +14,7 @@ from datetime import datetime
 from sqlalchemy import delete, or_, select, update
 
 from core.desk.database.connection import Session, insert_new
-from core.desk.rules.origins import ReviewOfPrepared
+from core.desk.rules.case_cards import ReviewOfPrepared
 from core.desk.rules.own_cards import WrittenCard, restored
 from core.desk.schema import OwnCardRow, PreparedReplyRow
 from core.engine.cards.bank import CardReview, CardVerdict, Changes, OwnReply, prepared_id

@@ -18,9 +18,8 @@ from typing import Final
 from sqlalchemy import func, select
 
 from core.desk.database.connection import Session
+from core.desk.rules import case_cards
 from core.desk.rules.approval import CLOSED, CaseState, why_two
-from core.desk.rules.case_cards import ApprovedText, Card, DraftProgress, EarlierCases, Holder, LastMove, ReplyNow
-from core.desk.rules.origins import prepared_of
 from core.desk.rules.roles import OnCase, Person, may_on_case
 from core.desk.rules.shortfalls import for_people
 from core.desk.schema import CaseRow, Original, OutboxRow, OutboxState
@@ -41,7 +40,7 @@ _COUNTED: Final = 20
 _ANSWERED: Final = (CaseState.POSTED, CaseState.RETRACTED)
 
 
-async def earlier_cases(session: Session, case: Case) -> EarlierCases | None:
+async def earlier_cases(session: Session, case: Case) -> case_cards.EarlierCases | None:
     """What became of the cases of the same author that were opened in this community before this one; the newest 20.
 
     ``None`` where nobody is known to have written the post.
@@ -60,7 +59,7 @@ async def earlier_cases(session: Session, case: Case) -> EarlierCases | None:
     counted = Counter[str]()
     for state, is_hateful, number in await session.execute(query):
         counted[_outcome(state, is_hateful)] += number
-    return EarlierCases(**counted)
+    return case_cards.EarlierCases(**counted)
 
 
 def _outcome(state: CaseState, is_hateful: bool | None) -> str:
@@ -92,7 +91,7 @@ _DECIDES_APPROVAL: Final = frozenset({CaseState.CAPTURED, CaseState.IN_REVIEW, C
 """The last of these says whether the newest approval was taken back since."""
 
 
-async def seen_by(session: Session, case_id: str, by: Person) -> Card:
+async def seen_by(session: Session, case_id: str, by: Person) -> case_cards.Card:
     """A case as this person may see it.
 
     Raises:
@@ -104,13 +103,13 @@ async def seen_by(session: Session, case_id: str, by: Person) -> Card:
     return await _card_for(session, case, who)
 
 
-async def seen_after_flagging(session: Session, case_id: str, platform: str, user: str) -> Card:
+async def seen_after_flagging(session: Session, case_id: str, platform: str, user: str) -> case_cards.Card:
     """A case as shown to a person who flagged its post just now, perhaps after somebody else did."""
     case = await store.load(session, case_id)
     return await _card_for(session, case, await pseudonym(session, platform, user))
 
 
-async def _card_for(session: Session, case: Case, who: str) -> Card:
+async def _card_for(session: Session, case: Case, who: str) -> case_cards.Card:
     card = await build(session, case.id)
     if may_on_case(await roles_of(session, case.community_id, who), OnCase.READ):
         return card
@@ -118,7 +117,7 @@ async def _card_for(session: Session, case: Case, who: str) -> Card:
     return for_flagger(card, has_asked=has_asked)
 
 
-def for_flagger(card: Card, *, has_asked: bool) -> Card:
+def for_flagger(card: case_cards.Card, *, has_asked: bool) -> case_cards.Card:
     """The card without what is only for the desk: who holds, approved, decided or reviewed, and what others said.
 
     Args:
@@ -136,7 +135,7 @@ def for_flagger(card: Card, *, has_asked: bool) -> Card:
     return replace(own, drafts=(), is_preview=False, suggestion_id=None)
 
 
-async def build(session: Session, case_id: str) -> Card:
+async def build(session: Session, case_id: str) -> case_cards.Card:
     """The whole card of a case, for moderators and for the review channel.
 
     Raises:
@@ -150,7 +149,7 @@ async def build(session: Session, case_id: str) -> Card:
     send_at, waits_because, reply = await _send(session, case, is_paused=is_paused)
     firsts = await _first_approvals(session, case)
     moved = await newest_move(session, case.id)
-    card = Card(
+    card = case_cards.Card(
         case_id=case.id,
         version=case.version,
         state=case.state,
@@ -162,8 +161,8 @@ async def build(session: Session, case_id: str) -> Card:
         first_approvals=tuple(name for name, _ in firsts),
         first_texts=tuple(text for _, text in firsts),
         approved=await _approved(session, case),
-        last_move=LastMove(await known_name(session, community.id, moved.actor), moved.at),
-        holder=None if hold is None else Holder(hold.name, hold.until),
+        last_move=case_cards.LastMove(await known_name(session, community.id, moved.actor), moved.at),
+        holder=None if hold is None else case_cards.Holder(hold.name, hold.until),
         waiting=await _waiting(session, case),
         campaign_posts=await _campaign_posts(session, case),
         is_original_gone=row.original is Original.DELETED,
@@ -180,10 +179,10 @@ async def build(session: Session, case_id: str) -> Card:
         names=await names_of(session, community.id, {message.author for message in case.post.thread}),
     )
     card = await _with_drafts(session, card)
-    return replace(card, reviews=await own_cards.reviews_of(session, community.id, prepared_of(card.drafts)))
+    return replace(card, reviews=await own_cards.reviews_of(session, community.id, case_cards.prepared_of(card.drafts)))
 
 
-def digest_of(card: Card) -> str:
+def digest_of(card: case_cards.Card) -> str:
     """A digest by which two cards differ; it leaves out what changes although the case did not.
 
     Those are estimates, and what became of the author's other cases: no card is edited for them alone.
@@ -195,7 +194,7 @@ def digest_of(card: Card) -> str:
     return hashlib.sha256(document.encode(errors="surrogatepass")).hexdigest()
 
 
-async def _with_drafts(session: Session, card: Card) -> Card:
+async def _with_drafts(session: Session, card: case_cards.Card) -> case_cards.Card:
     """The card with what is said about its post, by the newest suggestion or, before there is one, by its preview."""
     if not card.post.text:  # erased
         return card
@@ -207,7 +206,7 @@ async def _with_drafts(session: Session, card: Card) -> Card:
     return suggested if preview is None else _with_preview(suggested, preview)
 
 
-def _with_suggestion(card: Card, stored: Sequence[StoredSuggestion]) -> Card:
+def _with_suggestion(card: case_cards.Card, stored: Sequence[StoredSuggestion]) -> case_cards.Card:
     if not stored:
         return card
     newest = stored[0].suggestion
@@ -223,7 +222,7 @@ def _with_suggestion(card: Card, stored: Sequence[StoredSuggestion]) -> Card:
     )
 
 
-def _with_preview(before: Card, preview: Preview) -> Card:
+def _with_preview(before: case_cards.Card, preview: Preview) -> case_cards.Card:
     """What there is so far of new drafts, in place of the earlier ones."""
     after = _with_reading(before, preview.reading)
     if preview.draft is None:
@@ -233,7 +232,7 @@ def _with_preview(before: Card, preview: Preview) -> Card:
     )
 
 
-def _with_reading(card: Card, reading: Reading | None) -> Card:
+def _with_reading(card: case_cards.Card, reading: Reading | None) -> case_cards.Card:
     if reading is None:
         return card
     return replace(
@@ -261,13 +260,13 @@ async def _first_approvals(session: Session, case: Case) -> list[tuple[str, str]
     return parts
 
 
-async def _earlier(session: Session, case: Case) -> EarlierCases | None:
+async def _earlier(session: Session, case: Case) -> case_cards.EarlierCases | None:
     """What became of the author's earlier cases, while somebody has to decide; nobody knows who wrote pasted words."""
     is_told = case.state not in CLOSED and not case.post.is_from_elsewhere
     return await earlier_cases(session, case) if is_told else None
 
 
-async def _approved(session: Session, case: Case) -> ApprovedText | None:
+async def _approved(session: Session, case: Case) -> case_cards.ApprovedText | None:
     """The text that was approved last, unless that was taken back, as by an undo."""
     if case.state not in _WITH_APPROVED:
         return None
@@ -278,10 +277,10 @@ async def _approved(session: Session, case: Case) -> ApprovedText | None:
         return None
     people = [person for person in (row.moderator, row.seconded_by) if person is not None]
     names = [await known_name(session, case.community_id, person) for person in people]
-    return ApprovedText(row.text, tuple(names), row.approved_at)
+    return case_cards.ApprovedText(row.text, tuple(names), row.approved_at)
 
 
-async def _waiting(session: Session, case: Case) -> DraftProgress | None:
+async def _waiting(session: Session, case: Case) -> case_cards.DraftProgress | None:
     if case.state not in (CaseState.QUEUED, CaseState.DRAFTING):
         return None
     return await progress(session, case.id, DRAFT)
@@ -320,14 +319,14 @@ _STATES: Final = {
 }
 
 
-async def replies_in(session: Session, community_id: str) -> Callable[[OutboxRow, PostRef], ReplyNow]:
+async def replies_in(session: Session, community_id: str) -> Callable[[OutboxRow, PostRef], case_cards.ReplyNow]:
     """What says of the replies in a community what became of them."""
     is_paused = bool(await communities.paused(session, [community_id]))
     is_shadow = not (await communities.load(session, community_id)).is_posting
     return partial(reply_now, is_paused=is_paused, is_shadow=is_shadow)
 
 
-def reply_now(row: OutboxRow, post: PostRef, *, is_paused: bool, is_shadow: bool = False) -> ReplyNow:
+def reply_now(row: OutboxRow, post: PostRef, *, is_paused: bool, is_shadow: bool = False) -> case_cards.ReplyNow:
     """The reply to a post, with the moment of its send and its place as far as they are known.
 
     Nobody knows when what holds it back ends; the moment of the next attempt would only count down to another.
@@ -336,7 +335,7 @@ def reply_now(row: OutboxRow, post: PostRef, *, is_paused: bool, is_shadow: bool
     waits = state is CaseState.APPROVED
     is_timed = waits and not is_paused and not is_shadow and not row.error
     message = row.remote_message if state is CaseState.POSTED else None
-    return ReplyNow(
+    return case_cards.ReplyNow(
         state,
         row.not_before if is_timed else None,
         None if message is None else replace(post, message=message),

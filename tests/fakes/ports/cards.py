@@ -8,8 +8,16 @@ from typing import Any
 
 from core import models
 from core.desk.rules.approval import CaseState, CloseReason, RetractReason, close_words, retract_words, text_hash
-from core.desk.rules.case_cards import ApprovedText, Card, DraftProgress, EarlierCases, Holder, LastMove, ProposedReply
-from core.desk.rules.origins import ReviewOfPrepared
+from core.desk.rules.case_cards import (
+    ApprovedText,
+    Card,
+    DraftProgress,
+    EarlierCases,
+    Holder,
+    LastMove,
+    ProposedReply,
+    ReviewOfPrepared,
+)
 from core.i18n.sentences import sentence
 
 CASE_ID = "0123456789abcdef0123456789abcdef"

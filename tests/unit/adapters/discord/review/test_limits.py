@@ -12,8 +12,15 @@ from hypothesis import strategies as st
 
 from adapters.discord.review.items import MAX_TEXT, card_layout
 from core.desk.rules.approval import CLOSED, CaseState
-from core.desk.rules.case_cards import ApprovedText, Card, DraftProgress, EarlierCases, Holder, LastMove
-from core.desk.rules.origins import ReviewOfPrepared
+from core.desk.rules.case_cards import (
+    ApprovedText,
+    Card,
+    DraftProgress,
+    EarlierCases,
+    Holder,
+    LastMove,
+    ReviewOfPrepared,
+)
 from core.i18n.catalogs import LANGUAGES
 from core.models import Action, Draft, Evidence, Intent, Origin, PostRef, Receipt, Scores, Source, TargetGroup, Verdict
 from tests.fakes.discord.messages import (

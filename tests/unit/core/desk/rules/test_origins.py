@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core.desk.rules.origins import ReviewOfPrepared, kind_in_words, origin_in_words
+from core.desk.rules.case_cards import ReviewOfPrepared, kind_in_words, origin_in_words
 from core.i18n.catalogs import translated
 from core.models import Draft, Intent, Kind, Origin, Scores
 
