@@ -34,7 +34,7 @@ from core.desk.rules.roles import Role
 from core.engine.cards.bank import CardVerdict
 from core.i18n.sentences import Said, restored
 from core.i18n.sentences import stored as as_stored
-from core.models import Intent, Priority, TargetGroup
+from core.models import Intent, PostRef, Priority, TargetGroup
 
 _FILLED: Final = '{"template": '
 """How the JSON of a sentence begins; no plain text of ours begins like this."""
@@ -393,6 +393,10 @@ class CaseRow(Base):
     labelled_at: Mapped[datetime | None] = mapped_column(default=None)
     edited_at: Mapped[datetime | None] = mapped_column(default=None)
     most_characters: Mapped[int] = mapped_column(default=0)
+
+    @property
+    def ref(self) -> PostRef:
+        return PostRef(self.platform, self.community, self.channel, self.message)
 
 
 class SuggestionRow(Base):

@@ -405,7 +405,7 @@ def nothing_is_lost(facts: Facts) -> Iterator[Violation]:
     for stream, lines in facts.chains.items():
         if lines[0].to_state is not None and stream not in facts.cases and not facts.is_deleted(stream):
             yield Violation(stream, "The audit log tells of a case that is gone.")
-    refs = {PostRef(case.platform, case.community, case.channel, case.message) for case in facts.tables.cases}
+    refs = {case.ref for case in facts.tables.cases}
     for ref in facts.record.acknowledged if facts.record else ():
         if ref not in refs:
             yield Violation(ref.message, f"The flag of a post in {ref.community} was acknowledged, and has no case.")

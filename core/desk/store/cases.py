@@ -384,7 +384,7 @@ def _words(fields: dict[str, Any]) -> models.MessageWords:
 
 def _case(row: CaseRow) -> Case:
     post = models.FlaggedPost(
-        ref=models.PostRef(row.platform, row.community, row.channel, row.message),
+        ref=row.ref,
         text=row.text,
         author=row.author,
         author_name=row.author_name,

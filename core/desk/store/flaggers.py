@@ -61,13 +61,9 @@ async def to_tell(session: Session, platform: str) -> list[Flagger]:
         .limit(_AT_ONCE)
     )
     return [
-        Flagger(case.id, case.community_id, row.person_id, row.user, _ref(case), case.state)
+        Flagger(case.id, case.community_id, row.person_id, row.user, case.ref, case.state)
         for row, case in await session.execute(query)
     ]
-
-
-def _ref(case: CaseRow) -> PostRef:
-    return PostRef(case.platform, case.community, case.channel, case.message)
 
 
 async def forget(session: Session, case_id: str, person_id: str) -> None:

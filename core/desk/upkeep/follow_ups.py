@@ -84,9 +84,8 @@ class FollowUps:
             if then is not None:
                 query = query.where(posted_at > session.moment - timedelta(hours=then))
             for case, remote, at in await session.execute(query):
-                ref = PostRef(case.platform, case.community, case.channel, case.message)
                 is_last = session.moment - at >= timedelta(hours=hours) + _LATEST
-                due.append(_Due(case.id, ref, remote, at, hours, is_last))
+                due.append(_Due(case.id, case.ref, remote, at, hours, is_last))
         return due
 
     async def _look_after(self, reply: _Due, silent: set[str]) -> bool:

@@ -34,7 +34,7 @@ from core.desk.store.suggestions import latest_suggestion, preview_of
 from core.desk.views.cards import replies_in
 from core.engine.wording.slurs import slurs_in
 from core.errors import StoreUnavailable
-from core.models import PostRef, Reading
+from core.models import Reading
 
 PAGE: Final = 20
 _UNLISTED: Final = CLOSED | {CaseState.FOLDED}
@@ -177,8 +177,7 @@ async def _reply(session: Session, row: CaseRow) -> ReplyNow | None:
     sent = await outbox.newest(session, row.id)
     if sent is None:
         return None
-    ref = PostRef(row.platform, row.community, row.channel, row.message)
-    return (await replies_in(session, row.community_id))(sent, ref)
+    return (await replies_in(session, row.community_id))(sent, row.ref)
 
 
 async def waits_until(session: Session, case: CaseRow | Case, keeping: ports.RetentionPeriods) -> datetime | None:

@@ -29,7 +29,7 @@ from core.desk.store.people import known_name, name_of, names_of
 from core.desk.views.cards import replies_in
 from core.desk.views.queue import gist_of, said_of
 from core.i18n.sentences import Sentence, sentence
-from core.models import PostRef, Reading
+from core.models import Reading
 
 PAGE: Final = 50
 EXPORTED: Final = ("pseudonymised", "with names and places")
@@ -147,7 +147,7 @@ async def lately(session: Session, community_id: str) -> tuple[RecentDecision, .
         decisions.append(
             RecentDecision(
                 case_id=case.id,
-                post=_ref(case),
+                post=case.ref,
                 state=line.to_state or case.state,
                 now=case.state,
                 reason=why,
@@ -165,7 +165,7 @@ async def lately(session: Session, community_id: str) -> tuple[RecentDecision, .
     )
     for first, case in (await session.execute(firsts)).all():
         name = await name_of(session, community_id, first.moderator)
-        decisions.append(RecentDecision(case.id, _ref(case), CaseState.IN_REVIEW, case.state, _FIRST, name, first.at))
+        decisions.append(RecentDecision(case.id, case.ref, CaseState.IN_REVIEW, case.state, _FIRST, name, first.at))
     newest = sorted(decisions, key=lambda decision: decision.at, reverse=True)[:MOST]
     readings = {case_id: (await said_of(session, case_id))[0] for case_id in {one.case_id for one in newest}}
     return tuple(_with_reading(one, readings[one.case_id]) for one in newest)
@@ -182,7 +182,7 @@ async def _replies(
         .where(ApprovalRow.case_id.in_(sorted(cases)))
     )
     return {
-        (approval.case_id, approval.approved_at): became(row, _ref(cases[approval.case_id]))
+        (approval.case_id, approval.approved_at): became(row, cases[approval.case_id].ref)
         for approval, row in await session.execute(query)
     }
 
@@ -191,10 +191,6 @@ def _with_reading(decision: RecentDecision, reading: Reading | None) -> RecentDe
     if reading is None:
         return decision
     return replace(decision, gist=gist_of(reading), group=reading.target_group, severity=reading.severity)
-
-
-def _ref(case: CaseRow) -> PostRef:
-    return PostRef(case.platform, case.community, case.channel, case.message)
 
 
 async def with_names(session: Session, community_id: str, reason: str) -> str:
