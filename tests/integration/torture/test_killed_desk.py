@@ -13,7 +13,7 @@ from tests.fakes.desk.people import SECRET, settle
 from tests.fakes.machine.patience import SCALE
 from tests.fakes.machine.postgres import new_database
 from tests.torture.ends.child import Place
-from tests.torture.ends.kills import Killed, look, prepare, run
+from tests.torture.ends.kills import Killed, look, run
 
 
 @pytest.mark.parametrize("cycles", [4 * SCALE])
@@ -21,7 +21,6 @@ async def test_kills_lose_nothing_and_post_nothing_twice(
     database_server: URL | None, tmp_path: Path, cycles: int
 ) -> None:
     """Real processes over one database and one platform, killed at random moments, on both databases."""
-    prepare()
     if database_server is None:
         found = await _killed(Place(tmp_path), tmp_path / "world", cycles)
     else:

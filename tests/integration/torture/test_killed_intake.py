@@ -14,7 +14,6 @@ KILLS = 3 * SCALE
 
 async def test_kills_lose_no_update_and_handle_none_twice(place: Path | URL, tmp_path: Path) -> None:
     """Telegram forgets an update as soon as it is confirmed: by then it must be in the database."""
-    telegram_intake.prepare()
     found = await telegram_intake.killed_at(place, tmp_path, KILLS, seed=1)
     assert found.broken == ""
     assert found.kills == KILLS

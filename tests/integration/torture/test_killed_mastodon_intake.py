@@ -14,7 +14,6 @@ KILLS = 3 * SCALE
 
 async def test_kills_lose_no_mention_and_answer_none_twice(place: Path | URL, tmp_path: Path) -> None:
     """Where to go on asking is kept with the mentions, or not at all; whoever asks is answered once."""
-    mastodon_intake.prepare()
     found = await mastodon_intake.killed_at(place, tmp_path, KILLS, seed=1)
     assert found.broken == ""
     assert found.kills == KILLS

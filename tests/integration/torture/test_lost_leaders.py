@@ -8,12 +8,11 @@ from sqlalchemy import URL
 
 from tests.fakes.machine.patience import SCALE
 from tests.fakes.machine.postgres import new_database
-from tests.torture.many.leaders import prepare, run
+from tests.torture.many.leaders import run
 
 
 async def test_slots_are_done_once_through_losses_of_the_leader(postgresql: URL, tmp_path: Path) -> None:
     """Real processes on one PostgreSQL."""
-    prepare()
     async with new_database(postgresql) as address:
         found = await run(address, tmp_path, 4 * SCALE, seed=3)
     assert found.broken == []

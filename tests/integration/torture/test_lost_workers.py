@@ -6,12 +6,11 @@ from sqlalchemy import URL
 
 from tests.fakes.machine.patience import SCALE
 from tests.fakes.machine.postgres import new_database
-from tests.torture.many.losses import Way, prepare, run
+from tests.torture.many.losses import Way, run
 
 
 async def test_cases_of_lost_workers_are_finished_once(postgresql: URL) -> None:
     """Real processes on one PostgreSQL, some lost in each way."""
-    prepare()
     async with new_database(postgresql) as address:
         found = await run(address, 6 * SCALE, lease_seconds=3.0, workers=4, at_once=2)
     assert found.broken == []

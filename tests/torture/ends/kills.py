@@ -7,7 +7,6 @@ everything comes to rest, and every invariant must hold.
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import random
 import signal
@@ -25,6 +24,7 @@ from tests.torture.ends.child import FLAGGED, POINT, Place, main
 from tests.torture.world.figures import TickingClock
 from tests.torture.world.platform import FileLog, Outcome
 from tests.torture.world.posts import author_of, numbered_post, said_in_thread
+from tests.torture.world.processes import CHILDREN
 from tests.torture.world.scene import OPEN
 from tests.torture.world.world import World
 
@@ -36,7 +36,6 @@ _MOST_POINTS: Final = 200
 """A process is killed when it flagged up to so many posts more, and then reached up to so many points."""
 _SILENT_SECONDS: Final = 120.0
 """Only bounds a hang: so long a process may say nothing."""
-_CHILDREN: Final = multiprocessing.get_context("forkserver")
 
 
 @dataclass(slots=True)
@@ -91,11 +90,6 @@ class Killed:
     broken: dict[str, list[Violation]]
 
 
-def prepare() -> None:
-    """Let the processes begin with everything imported."""
-    _CHILDREN.set_forkserver_preload(["tests.torture.ends.child"])
-
-
 def run(place: Place, cycles: int, *, seed: int = 0, stops: bool = False) -> tuple[int, int]:
     """Start, kill and start again; how many processes were killed, and how many stopped for a while."""
     chance, kills, stopped = random.Random(seed), 0, 0
@@ -120,8 +114,8 @@ def run(place: Place, cycles: int, *, seed: int = 0, stops: bool = False) -> tup
 
 
 def _started(place: Place, chance: random.Random, *, has_keys: bool) -> _Child:
-    steps, said = _CHILDREN.Pipe(duplex=False)
-    process: BaseProcess = _CHILDREN.Process(
+    steps, said = CHILDREN.Pipe(duplex=False)
+    process: BaseProcess = CHILDREN.Process(
         target=main, args=(place, chance.randrange(2**32), has_keys, said), daemon=True
     )
     process.start()

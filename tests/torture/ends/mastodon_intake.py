@@ -7,7 +7,6 @@ its own. At the end every post has one case, whoever asked was answered once, an
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import os
 import random
 import signal
@@ -41,6 +40,7 @@ from tests.fakes.machine.patience import GUARD_SECONDS, until
 from tests.fakes.mastodon.server.server import MastodonServer
 from tests.fakes.mastodon.town import JSON
 from tests.torture.ends.child import POINT, Place
+from tests.torture.world.processes import CHILDREN
 
 _LEASE: Final = timedelta(milliseconds=20)
 """So that a process goes on at once with what the one before it had in hand."""
@@ -50,7 +50,6 @@ _MOST_POINTS: Final = 40
 """A process is killed at one of so many points: fewer than what comes in a cycle makes it reach."""
 _HANDED_OUT: Final = "handed out"
 _GAP_SECONDS: Final = 0.02
-_CHILDREN: Final = multiprocessing.get_context("forkserver")
 
 
 class KilledIntake(NamedTuple):
@@ -109,11 +108,6 @@ class _Talk:
         return dict(Counter(counts[str(mention["id"])] for mention in self.mentions))
 
 
-def prepare() -> None:
-    """Let the processes begin with everything imported."""
-    _CHILDREN.set_forkserver_preload(["tests.torture.ends.mastodon_intake"])
-
-
 async def killed_at(where: Path | URL, folder: Path, kills: int, seed: int) -> KilledIntake:
     """Do it over a PostgreSQL database, or a SQLite file in a folder."""
     place = _place(where, folder)
@@ -156,8 +150,8 @@ async def _set_up(database: Database, server: MastodonServer, account: str) -> N
 
 def _kill_one(place: Place, options: MastodonOptions, account: str, points: int) -> None:
     """Start a process, and kill it when it reached so many points."""
-    steps, said = _CHILDREN.Pipe(duplex=False)
-    process: BaseProcess = _CHILDREN.Process(target=_main, args=(place, options, account, said), daemon=True)
+    steps, said = CHILDREN.Pipe(duplex=False)
+    process: BaseProcess = CHILDREN.Process(target=_main, args=(place, options, account, said), daemon=True)
     process.start()
     said.close()
     for _ in range(points):

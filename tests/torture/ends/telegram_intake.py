@@ -8,7 +8,6 @@ flagged or found has one case, and no update is left.
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import os
 import random
 import signal
@@ -45,6 +44,7 @@ from tests.fakes.ports.word_detector import WordDetector
 from tests.fakes.telegram.server.server import TelegramServer
 from tests.torture.ends.child import POINT, Place
 from tests.torture.ends.telegram_talk import Cases, TelegramTalk
+from tests.torture.world.processes import CHILDREN
 
 _LEASE: Final = timedelta(milliseconds=20)
 """So that a process goes on at once with what the one before it had in hand."""
@@ -56,7 +56,6 @@ _QUIET_SECONDS: Final = 0.5
 """After so long without a point a process has most likely dealt with all that there is."""
 _HANDED_OUT: Final = "handed out"
 _KINDS: Final = ("message", "edited_message", "message_reaction", "callback_query")
-_CHILDREN: Final = multiprocessing.get_context("forkserver")
 
 
 class KilledIntake(NamedTuple):
@@ -88,11 +87,6 @@ class _Detector(WordDetector):
     async def score(self, text: str, language: str) -> float:
         await reach("the filter reads")
         return await super().score(text, language)
-
-
-def prepare() -> None:
-    """Let the processes begin with everything imported."""
-    _CHILDREN.set_forkserver_preload(["tests.torture.ends.telegram_intake"])
 
 
 async def killed_at(where: Path | URL, folder: Path, kills: int, seed: int) -> KilledIntake:
@@ -142,8 +136,8 @@ async def _look(session: Session) -> tuple[Sequence[UpdateRow], Sequence[CaseRow
 
 def _kill_one(place: Place, url: str, token: str, points: int) -> None:
     """Start a process, and kill it when it reached so many points, or reaches no more of them."""
-    steps, said = _CHILDREN.Pipe(duplex=False)
-    process: BaseProcess = _CHILDREN.Process(target=_main, args=(place, url, token, said), daemon=True)
+    steps, said = CHILDREN.Pipe(duplex=False)
+    process: BaseProcess = CHILDREN.Process(target=_main, args=(place, url, token, said), daemon=True)
     process.start()
     said.close()
     if not steps.poll(GUARD_SECONDS):

@@ -7,7 +7,6 @@ over, and goes on then. A chore that was cut short with its process is done agai
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import os
 import random
 import signal
@@ -26,13 +25,13 @@ from core.desk.schema import JobRow, JobState, LeadershipRow
 from core.desk.upkeep.schedule import OFFICE
 from tests.fakes.desk.people import SECRET
 from tests.torture.many.scheduler import OFTEN, SELDOM, Keeper, main
+from tests.torture.world.processes import CHILDREN
 
 _PROCESSES: Final = 3
 _STOPS: Final = 0.3
 """The share of leaders that are stopped, and go on."""
 _LOOK_SECONDS: Final = 0.03
 _HANG_SECONDS: Final = 180.0
-_CHILDREN: Final = multiprocessing.get_context("forkserver")
 
 
 @dataclass
@@ -51,11 +50,6 @@ class _Child:
     name: str
     process: BaseProcess
     line: Connection
-
-
-def prepare() -> None:
-    """Let the processes begin with everything imported."""
-    _CHILDREN.set_forkserver_preload(["tests.torture.many.scheduler"])
 
 
 async def run(server: URL, folder: Path, losses: int, *, seed: int = 0, lease_seconds: float = 2.0) -> Led:
@@ -92,11 +86,11 @@ class _Run:
 
     async def _start(self) -> None:
         self._started += 1
-        own, theirs = _CHILDREN.Pipe()
+        own, theirs = CHILDREN.Pipe()
         keeper = Keeper(
             self._address, f"keeper-{self._started}", self._file, self._lease, self._lease / 2, self._lease * 5
         )
-        process: BaseProcess = _CHILDREN.Process(target=main, args=(keeper, theirs), daemon=True)
+        process: BaseProcess = CHILDREN.Process(target=main, args=(keeper, theirs), daemon=True)
         await asyncio.to_thread(process.start)
         theirs.close()
         await asyncio.to_thread(own.recv_bytes)

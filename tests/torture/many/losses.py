@@ -8,7 +8,6 @@ and all promises hold. How soon each case had another owner is counted in leases
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import os
 import random
 import signal
@@ -35,6 +34,7 @@ from core.models import FlaggedPost, PostRef, Priority
 from tests.fakes.desk.people import COMMUNITY, PLATFORM, SECRET, VOLUNTEER, settle
 from tests.torture.many.line import Line
 from tests.torture.many.worker import READY, REFUSED, Job, main
+from tests.torture.world.processes import CHILDREN
 
 _WAITING: Final = 6
 _BACKGROUND: Final = 4
@@ -42,7 +42,6 @@ _BACKGROUND: Final = 4
 _SILENT_SECONDS: Final = 120.0
 """Only bounds a hang."""
 _LOOK_SECONDS: Final = 0.05
-_CHILDREN: Final = multiprocessing.get_context("forkserver")
 
 
 class Way(Enum):
@@ -95,11 +94,6 @@ class _Child:
     line: Line
     closing: AsyncExitStack
     is_in_trouble: bool = False
-
-
-def prepare() -> None:
-    """Let the processes begin with everything imported."""
-    _CHILDREN.set_forkserver_preload(["tests.torture.many.worker"])
 
 
 async def run(
@@ -157,9 +151,9 @@ class _Run:
         self._started += 1
         name, closing, line = f"worker-{self._started}", AsyncExitStack(), Line(self._server)
         address = (await closing.enter_async_context(line.open())).render_as_string(hide_password=False)
-        said, theirs = _CHILDREN.Pipe(duplex=False)
+        said, theirs = CHILDREN.Pipe(duplex=False)
         job = Job(address, name, self._chance.randrange(2**32), self._lease, self._lease / 8)
-        process: BaseProcess = _CHILDREN.Process(target=main, args=(job, theirs), daemon=True)
+        process: BaseProcess = CHILDREN.Process(target=main, args=(job, theirs), daemon=True)
         await asyncio.to_thread(process.start)
         theirs.close()
         if await asyncio.to_thread(said.recv_bytes) != READY:
