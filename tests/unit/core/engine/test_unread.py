@@ -128,10 +128,11 @@ def test_a_call_for_violence_is_reported_all_the_same() -> None:
     ids=["plain", "capitals", "link behind", "link and emoji", "framed", "with code", "signs for letters"],
 )
 def test_no_hateful_post_is_refused(disguised: Callable[[str], str]) -> None:
-    """Wordings of all stereotypes in the four languages, in a community that expects English."""
+    """Wordings of stereotypes in the four languages, in a community that expects English; disguised, every third."""
     posts = [said[0] for one in load_stereotypes().values() for said in one.wordings.values()]
     posts += [post.text for post in SAMPLE_THREAD]
     assert len(posts) > 200
+    posts = posts if disguised is str else posts[::3]
     assert [post for post in posts if _refused(disguised(post)) is not None] == []
 
 
