@@ -31,7 +31,7 @@ from sqlalchemy import URL, insert, make_url, select
 from adapters.web.server import application, listening, serving
 from adapters.web.site import Site
 from bench.measures.output import Row, note, save, show
-from bot.cli.doctor.setup_pages import DoctorSetupChecks
+from bot.cli.doctor.checks import DoctorSetupChecks
 from bot.compose.desk import Desk, build_casework, build_desk
 from bot.settings import Settings
 from core import models

@@ -18,28 +18,17 @@ import discord
 from discord import app_commands
 from discord.app_commands import Choice, locale_str
 
-from adapters.common.capture.changes import PostChanges
-from adapters.common.capture.flagged_posts import (
-    MAX_MESSAGES,
-    Conversation,
-    Flag,
-    Remark,
-    arranged,
-    post_from_elsewhere,
-)
-from adapters.common.capture.known_posts import KnownPosts
+from adapters.common.capture import flagged_posts
+from adapters.common.capture.known_posts import KnownPosts, PostChanges
 from adapters.common.capture.requests import DraftRequests, Followers
 from adapters.common.capture.watch import ChannelWatch
 from adapters.common.desk_access import DeskAccess
 from adapters.common.words.labels import wish_in_words
 from adapters.common.words.markup import Reader
 from adapters.common.words.messages import no_words, type_it
+from adapters.discord import speech
 from adapters.discord.connection import refs
 from adapters.discord.connection.client import IN_SERVERS, INSTALLED_IN_SERVERS, AntiphonClient, listen
-from adapters.discord.speech import private_answers
-from adapters.discord.speech.languages import reader_language
-from adapters.discord.speech.markup import MAX_CHARACTERS, is_same, reader_of
-from adapters.discord.speech.words import title_of, with_origin, words_now, words_of
 from core.desk.rules.policy import MAX_TONE, CommunityPolicy
 from core.desk.rules.roles import OnCase, Person
 from core.engine.ports import HateDetector
@@ -69,37 +58,41 @@ _FLAGGING_SECONDS: Final = 5.0
 """How long found posts may still be flagged when the work ends; that needs no connection."""
 
 
-async def conversation_of(message: discord.Message, place: refs.Place, *, reads_messages: bool) -> Conversation:
+async def conversation_of(
+    message: discord.Message, place: refs.Place, *, reads_messages: bool
+) -> flagged_posts.Conversation:
     """The conversation of a message. What cannot be read is left out: a post is never refused for it.
 
     Args:
         reads_messages: whether Discord shows us others' words; without them only the root and the title are kept.
     """
     if not isinstance(place, refs.Readable):
-        return Conversation()
+        return flagged_posts.Conversation()
     is_open = refs.has_history(place)
     parents, first = await _parents(message, place, is_open=is_open)
     root = str(place.id) if isinstance(place, discord.Thread) else first
     if not reads_messages:
-        return Conversation(arranged(message.id, _title(message, place), []), root)
+        return flagged_posts.Conversation(flagged_posts.arranged(message.id, _title(message, place), []), root)
     before = await _before(message, place) if is_open else []
-    return Conversation(arranged(message.id, [*_remarks(parents), *_title(message, place)], _remarks(before)), root)
+    return flagged_posts.Conversation(
+        flagged_posts.arranged(message.id, [*_remarks(parents), *_title(message, place)], _remarks(before)), root
+    )
 
 
-def _remarks(messages: Iterable[discord.Message]) -> list[Remark]:
+def _remarks(messages: Iterable[discord.Message]) -> list[flagged_posts.Remark]:
     return [
-        Remark(message.id, words.author_of(str(message.author.id), "")[0], words.text)
+        flagged_posts.Remark(message.id, words.author_of(str(message.author.id), "")[0], words.text)
         for message in messages
-        if (words := words_now(message))
+        if (words := speech.words_now(message))
     ]
 
 
-def _title(message: discord.Message, place: refs.Place) -> list[Remark]:
+def _title(message: discord.Message, place: refs.Place) -> list[flagged_posts.Remark]:
     """The title of the thread, as its first remark; none for the first post, which has it among its own words."""
-    title = title_of(place)
-    if title is None or any(part.kind is PartKind.TITLE for part in words_now(message, place).parts):
+    title = speech.title_of(place)
+    if title is None or any(part.kind is PartKind.TITLE for part in speech.words_now(message, place).parts):
         return []
-    return [Remark(place.id - 1, title.author, title.text)]
+    return [flagged_posts.Remark(place.id - 1, title.author, title.text)]
 
 
 async def _parents(
@@ -108,7 +101,7 @@ async def _parents(
     """The messages above one in its chain of replies, the nearest first, and the id of the topmost one, or ""."""
     parents: list[discord.Message] = []
     first = ""
-    while len(parents) < MAX_MESSAGES and (parent_id := _parent_id(message, place)) is not None:
+    while len(parents) < flagged_posts.MAX_MESSAGES and (parent_id := _parent_id(message, place)) is not None:
         first = str(parent_id)
         parent = await _parent(message, parent_id, place, is_open=is_open)
         if parent is None:
@@ -142,7 +135,7 @@ async def _parent(
 
 async def _before(message: discord.Message, place: refs.Readable) -> list[discord.Message]:
     try:
-        return [earlier async for earlier in place.history(limit=MAX_MESSAGES, before=message)]
+        return [earlier async for earlier in place.history(limit=flagged_posts.MAX_MESSAGES, before=message)]
     except discord.HTTPException:
         return []
 
@@ -150,7 +143,7 @@ async def _before(message: discord.Message, place: refs.Readable) -> list[discor
 async def flagged_post(
     message: discord.Message,
     place: refs.Place,
-    flag: Flag,
+    flag: flagged_posts.Flag,
     everybody: str,
     *,
     reads_messages: bool,
@@ -162,10 +155,10 @@ async def flagged_post(
         words: all its words, where they were read already.
     """
     ref = refs.ref_of(place.guild.id, place.id, message.id)
-    words = words or await words_of(message, place)
+    words = words or await speech.words_of(message, place)
     is_hidden = refs.is_private(place, everybody)
     if not is_hidden:
-        words = await with_origin(words, message, place, everybody)
+        words = await speech.with_origin(words, message, place, everybody)
     sender = str(message.author.id)
     author, name = words.author_of(sender, message.author.display_name)
     words = words if author == sender else words.signed_by(sender)
@@ -290,12 +283,12 @@ class SeenMessage:
     @property
     def may_have_words(self) -> bool:
         """Whether it has any, or files that may hold some."""
-        words = words_now(self.message, self.place)
+        words = speech.words_now(self.message, self.place)
         return bool(words.parts) or Unread.FILE in words.unread
 
     async def words(self) -> MessageWords:
         if not self._read:
-            self._read.append(await words_of(self.message, self.place))
+            self._read.append(await speech.words_of(self.message, self.place))
         return self._read[0]
 
     @property
@@ -313,7 +306,7 @@ class SeenMessage:
         """Whether not everybody in the server can read it."""
         return refs.is_private(self.place, self.everybody)
 
-    async def post(self, flag: Flag) -> FlaggedPost:
+    async def post(self, flag: flagged_posts.Flag) -> FlaggedPost:
         words, reads = await self.words(), self.reads_messages
         return await flagged_post(self.message, self.place, flag, self.everybody, reads_messages=reads, words=words)
 
@@ -350,10 +343,10 @@ class Asker:
 class CommandAnswer:
     """Implements ``adapters.common.capture.requests.PrivateAnswer``."""
 
-    interaction: private_answers.Interaction
+    interaction: speech.Interaction
     reader: Reader
     review_channel: str
-    limit: int = MAX_CHARACTERS
+    limit: int = speech.MAX_CHARACTERS
 
     @property
     def until(self) -> datetime:
@@ -368,10 +361,10 @@ class CommandAnswer:
         )
 
     async def give(self, text: str) -> None:
-        await private_answers.answer(self.interaction, text)
+        await speech.answer(self.interaction, text)
 
     async def change(self, text: str) -> None:
-        await private_answers.change_answer(self.interaction, text)
+        await speech.change_answer(self.interaction, text)
 
 
 class CaptureCommands:
@@ -380,33 +373,35 @@ class CaptureCommands:
         self._asking = asking
 
     async def about_message(
-        self, interaction: private_answers.Interaction, message: discord.Message, *, wants_drafts: bool
+        self, interaction: speech.Interaction, message: discord.Message, *, wants_drafts: bool
     ) -> None:
         """Flag the message whose menu was used."""
-        await private_answers.defer(interaction)
+        await speech.defer(interaction)
         asker = await self._asker(interaction, wants_drafts=wants_drafts)
         how, priority = (
             ("message menu: draft", Priority.ASKED) if wants_drafts else ("message menu: flag", Priority.FLAGGED)
         )
-        post = await self._post_of(message, asker, Flag(asker.person.user, how, priority))
+        post = await self._post_of(message, asker, flagged_posts.Flag(asker.person.user, how, priority))
         await self._take_in(interaction, asker, post, wants_drafts=wants_drafts)
 
-    async def about_words(self, interaction: private_answers.Interaction, text: str, wish: Wish) -> None:
+    async def about_words(self, interaction: speech.Interaction, text: str, wish: Wish) -> None:
         """Flag the message that a link leads to, or the words themselves."""
-        await private_answers.defer(interaction)
+        await speech.defer(interaction)
         asker = await self._asker(interaction)
         link = message_link(text)
         if link is None:
-            flag = Flag(asker.person.user, "words from elsewhere", Priority.ASKED, wish)
-            post = post_from_elsewhere(
+            flag = flagged_posts.Flag(asker.person.user, "words from elsewhere", Priority.ASKED, wish)
+            post = flagged_posts.post_from_elsewhere(
                 refs.ref_of(asker.guild.id, interaction.channel_id or 0, interaction.id), text, flag
             )
         else:
             message = await self._linked_message(link, interaction, asker)
-            post = await self._post_of(message, asker, Flag(asker.person.user, "/counter", Priority.ASKED, wish))
+            post = await self._post_of(
+                message, asker, flagged_posts.Flag(asker.person.user, "/counter", Priority.ASKED, wish)
+            )
         await self._take_in(interaction, asker, post, wants_drafts=True)
 
-    async def _asker(self, interaction: private_answers.Interaction, *, wants_drafts: bool = True) -> Asker:
+    async def _asker(self, interaction: speech.Interaction, *, wants_drafts: bool = True) -> Asker:
         """The person who asks, if they may; where members may flag, the desk says so when they do.
 
         Raises:
@@ -414,20 +409,20 @@ class CaptureCommands:
         """
         guild = None if interaction.guild_id is None else self._client.get_guild(interaction.guild_id)
         if guild is None:
-            locale = reader_language(interaction.locale.value, None)
+            locale = speech.reader_language(interaction.locale.value, None)
             raise NotAllowed(
                 gettext("Antiphon takes nothing from direct messages.", locale),
                 remedy=gettext("Use the command in a server that Antiphon was added to.", locale),
             )
         person = Person(refs.NAME, str(interaction.user.id), interaction.user.display_name)
         policy = await self._client.desk.policies.of(str(guild.id))
-        locale = reader_language(interaction.locale.value, policy.language)
-        private_answers.speak(interaction, locale)
+        locale = speech.reader_language(interaction.locale.value, policy.language)
+        speech.speak(interaction, locale)
         if wants_drafts or not policy.members_flag:
             await self._client.desk.governance.require(refs.NAME, str(guild.id), person, OnCase.FLAG)
         return Asker(guild, person, locale, policy)
 
-    async def _post_of(self, message: discord.Message, asker: Asker, flag: Flag) -> FlaggedPost:
+    async def _post_of(self, message: discord.Message, asker: Asker, flag: flagged_posts.Flag) -> FlaggedPost:
         channel = await refs.place_of(asker.guild, message.channel.id)
         own_id = self._client.user.id if self._client.user is not None else 0
         everybody = asker.policy.everybody_role
@@ -438,7 +433,7 @@ class CaptureCommands:
         return post
 
     async def _linked_message(
-        self, link: MessageLink, interaction: private_answers.Interaction, asker: Asker
+        self, link: MessageLink, interaction: speech.Interaction, asker: Asker
     ) -> discord.Message:
         """The message that a link leads to; a private place is refused before anything is read there."""
         if link.guild != asker.guild.id:
@@ -470,16 +465,16 @@ class CaptureCommands:
             raise missing from err
 
     async def _take_in(
-        self, interaction: private_answers.Interaction, asker: Asker, post: FlaggedPost, *, wants_drafts: bool
+        self, interaction: speech.Interaction, asker: Asker, post: FlaggedPost, *, wants_drafts: bool
     ) -> None:
-        private = CommandAnswer(interaction, reader_of(asker.locale), _review_channel(interaction, asker))
+        private = CommandAnswer(interaction, speech.reader_of(asker.locale), _review_channel(interaction, asker))
         is_member = not wants_drafts and asker.policy.members_flag
         await self._asking.take_in(
             post, written_at(post.ref), asker.person, private, wants_drafts=wants_drafts, is_member=is_member
         )
 
 
-def _review_channel(interaction: private_answers.Interaction, asker: Asker) -> str:
+def _review_channel(interaction: speech.Interaction, asker: Asker) -> str:
     """A mention of the review channel for those who may see it, "" for others."""
     number = asker.policy.review_channel
     channel = asker.guild.get_channel(int(number)) if number.isdecimal() else None
@@ -572,11 +567,11 @@ def has_new_words(event: discord.RawMessageUpdateEvent, now: datetime) -> bool:
     is known: an update long after that edit is something else.
     """
     moment = edited_at(event)
-    text = words_now(event.message).compared
+    text = speech.words_now(event.message).compared
     if moment is None or not text:
         return False
     if event.cached_message is not None:
-        return words_now(event.cached_message).compared != text
+        return speech.words_now(event.cached_message).compared != text
     return now - moment <= _FRESH
 
 
@@ -617,7 +612,7 @@ class WatchedEvents:
         if event.guild_id is None or event.user_id == own_id or (event.member is not None and event.member.bot):
             return
         policy = await self._client.desk.policies.of(str(event.guild_id))
-        if is_same(event.emoji, policy.reaction):
+        if speech.is_same(event.emoji, policy.reaction):
             by = Person(refs.NAME, str(event.user_id), event.member.display_name if event.member is not None else "")
             find = partial(self._find, event.guild_id, event.channel_id, event.message_id)
             self._watching.reacted(str(event.guild_id), str(event.channel_id), by, find)
@@ -685,7 +680,7 @@ class ChangeEvents:
             return
         ref, place = refs.ref_of(event.guild_id, event.channel_id, event.message_id), event.message.channel
         is_shown = bool(event.message.content) and isinstance(place, refs.Place)
-        text = words_now(event.message, place).compared if is_shown else ""
+        text = speech.words_now(event.message, place).compared if is_shown else ""
         self._changes.edited(ref, written_at(ref), text, refs.revision_at(moment))
 
     async def _deleted(self, event: discord.RawMessageDeleteEvent) -> None:
@@ -716,7 +711,7 @@ class Capture:
         self.watching = ChannelWatch(client.desk, known, client.own_id, detector)
         self.changes = PostChanges(client.desk, known)
         add_commands(client.tree, CaptureCommands(client, DraftRequests(client.desk, known, self.following)))
-        private_answers.answer_command_errors(client.tree)
+        speech.answer_command_errors(client.tree)
         WatchedEvents(client, self.watching, known).listen()
         ChangeEvents(self.changes).listen(client)
         listen(client, "ready", partial(remember_posts, client.desk, known))

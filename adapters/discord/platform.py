@@ -2,6 +2,10 @@
 
 Nothing is sent by webhook, which knows no keys. A reply mentions nobody, and no send is repeated here: the outbox
 decides that.
+
+Antiphon's roles follow a server's own roles and rights. For the person whose interaction is being answered, the roles
+that Discord sent with it count. For everybody else, and at each send, Discord is asked: a right that was taken away
+ends at once.
 """
 
 from __future__ import annotations
@@ -15,12 +19,12 @@ from typing import Final, TypeVar
 import discord
 
 from adapters.discord.connection import error_meanings, refs
-from adapters.discord.connection.client import AntiphonClient
-from adapters.discord.speech.markup import MAX_CHARACTERS, check_bytes
-from adapters.discord.speech.words import words_now
+from adapters.discord.connection.client import AntiphonClient, acting
+from adapters.discord.speech import MAX_CHARACTERS, check_bytes, words_now
 from core.desk.rules.approval import ApprovedReply
 from core.desk.rules.case_cards import InPublic
 from core.desk.rules.policy import CommunityPolicy
+from core.desk.rules.roles import Role
 from core.errors import AmbiguousSend, PlaceClosed, PlatformBusy, PlatformUnavailable, TextHidden
 from core.i18n.sentences import listed, sentence
 from core.models import PostRef, SentReply
@@ -36,6 +40,9 @@ _KEYS_KEPT: Final = 2000
 _CALL_SECONDS: Final = 12.0
 """How long one call may take; a retraction makes two. Both fit into the time that the outbox gives a call."""
 _GONE: Final = frozenset({error_meanings.UNKNOWN_MESSAGE, error_meanings.UNKNOWN_CHANNEL})
+_REQUESTS: Final = 2
+_BOTH_SECONDS: Final = 12.0
+"""How long both requests of one question may take."""
 
 
 class DiscordPlatform:
@@ -272,3 +279,55 @@ class DiscordPlatform:
 
 def _is_gone(error: BaseException | None) -> bool:
     return isinstance(error, discord.NotFound) and error.code in _GONE
+
+
+class DiscordRoles:
+    """The roles of the members of servers.
+
+    Args:
+        client: logged in.
+        policy_of: gives the policy of a community, which says what its roles mean to Antiphon.
+    """
+
+    def __init__(self, client: AntiphonClient, policy_of: Callable[[str], Awaitable[CommunityPolicy]]) -> None:
+        self._client = client
+        self._policy_of = policy_of
+
+    async def roles(self, community: str, user: str) -> frozenset[Role]:
+        """The roles that a person has now; none for a person who left or is in a timeout.
+
+        Raises:
+            PlatformUnavailable: Discord cannot be asked, or has no such server.
+        """
+        if not (community.isdecimal() and user.isdecimal()):
+            raise PlatformUnavailable(
+                sentence("Discord does not know this person."), remedy=sentence("Ask somebody else to decide.")
+            )
+        if self._client.user is None or self._client.is_closed():
+            raise PlatformUnavailable(sentence("Discord is not connected."), remedy=sentence("Wait until it is."))
+        policy = await self._policy_of(community)
+        member = acting(int(community), int(user)) or await self._member(int(community), int(user))
+        return frozenset() if member is None or member.is_timed_out() else _roles_of(member, policy)
+
+    async def _member(self, community: int, user: int) -> discord.Member | None:
+        try:
+            async with asyncio.timeout(_BOTH_SECONDS):
+                with self._client.requests.alone(_REQUESTS):
+                    guild = await self._client.fetch_guild(community, with_counts=False)
+                    return await guild.fetch_member(user)
+        except discord.NotFound as err:
+            if err.code in (error_meanings.UNKNOWN_MEMBER, error_meanings.UNKNOWN_USER):
+                return None
+            raise error_meanings.of_question(err) from err
+        except error_meanings.FAULTS as err:
+            raise error_meanings.of_question(err) from err
+
+
+def _roles_of(member: discord.Member, policy: CommunityPolicy) -> frozenset[Role]:
+    roles = {policy.roles[str(role.id)] for role in member.roles if str(role.id) in policy.roles}
+    rights = member.guild_permissions
+    if member.guild.owner_id == member.id or rights.administrator:
+        roles.add(Role.ADMIN)
+    if rights.manage_guild:
+        roles.add(Role.MANAGER)
+    return frozenset(roles)

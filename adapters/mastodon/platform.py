@@ -22,11 +22,11 @@ from mastodon import Mastodon
 from mastodon.errors import MastodonAPIError
 from mastodon.return_types import Account, Status
 
+from adapters.mastodon import speech
 from adapters.mastodon.connection import error_meanings, statuses
 from adapters.mastodon.connection.client import MastodonClient
 from adapters.mastodon.connection.refs import NAME, full_name_of, instance_of, status_id_of
-from adapters.mastodon.speech import exact_text
-from adapters.mastodon.speech.plain_text import plain_text, words_of
+from adapters.mastodon.speech import plain_text, words_of
 from core.desk.rules.approval import ApprovedReply
 from core.desk.rules.case_cards import InPublic
 from core.desk.rules.policy import NO_RULES, CommunityPolicy, PlaceRules, without_consent
@@ -155,7 +155,7 @@ class MastodonPlatform:
     @property
     def max_characters(self) -> int:
         """The longest reply that the instance takes, to anybody; each is counted again when it is posted."""
-        return exact_text.most_characters(self._client.instance)
+        return speech.most_characters(self._client.instance)
 
     @property
     def resend_seconds(self) -> float:
@@ -176,7 +176,7 @@ class MastodonPlatform:
         status = await self._answer(self._statuses.one(status_id))
         if status is None:
             return None
-        return exact_text.words_of_ours(status) if self._is_ours(status) else words_of(status).compared
+        return speech.words_of_ours(status) if self._is_ours(status) else words_of(status).compared
 
     def check(self, ref: PostRef, text: str, quote: str, policy: CommunityPolicy) -> None:
         """Refuse what the instance would refuse, trim or change, and what would call or tag somebody.
@@ -197,9 +197,9 @@ class MastodonPlatform:
                 remedy=sentence("Approve it again without them."),
             )
         instance = self._client.instance
-        exact_text.check_exact(text, instance)
-        exact_text.check_mute(text)
-        exact_text.check_length(text, "", exact_text.Frame(), instance)
+        speech.check_exact(text, instance)
+        speech.check_mute(text)
+        speech.check_length(text, "", speech.Frame(), instance)
 
     async def in_public(self, ref: PostRef, text: str) -> InPublic:
         """The whole status, with the author's name, the hashtag of the place and a content warning, as ``post`` has it.
@@ -212,10 +212,10 @@ class MastodonPlatform:
         parent, instance = await self._answer(self._statuses.one(self._id_of(ref))), self._client.instance
         if parent is None:
             raise error_meanings.gone()
-        public = exact_text.public_reply(
+        public = speech.public_reply(
             text, parent, (await self._policy_of(ref)).places.get(ref.channel, NO_RULES), instance
         )
-        exact_text.check_length(text, public.warning, public.frame, instance)
+        speech.check_length(text, public.warning, public.frame, instance)
         about = (
             sentence(
                 "It takes {count} of the {most} characters that the instance allows.",
@@ -242,8 +242,8 @@ class MastodonPlatform:
         self._check_text(reply.text, reply.quote)
         rules = await self._rules_of(reply.in_reply_to)
         parent = await self._answer(self._answerable(status_id, reply.in_reply_to.channel))
-        public = exact_text.public_reply(reply.text, parent, rules, instance)
-        exact_text.check_length(reply.text, public.warning, public.frame, instance)
+        public = speech.public_reply(reply.text, parent, rules, instance)
+        speech.check_length(reply.text, public.warning, public.frame, instance)
         made = await self._change(
             partial(
                 send_reply,
@@ -254,7 +254,7 @@ class MastodonPlatform:
                 key=reply.key,
             )
         )
-        exact_text.check_shown(made, reply.text, public, parent)
+        speech.check_shown(made, reply.text, public, parent)
         return SentReply(replace(reply.in_reply_to, message=str(made.id)), made.created_at)
 
     async def find_reply(self, reply: ApprovedReply) -> SentReply | None:
@@ -403,4 +403,4 @@ class MastodonPlatform:
 
 
 def _is(status: Status, reply: ApprovedReply, status_id: str) -> bool:
-    return str(status.in_reply_to_id) == status_id and exact_text.words_of_ours(status) == reply.text
+    return str(status.in_reply_to_id) == status_id and speech.words_of_ours(status) == reply.text

@@ -19,13 +19,13 @@ from mastodon.return_types import AdminReport
 
 from adapters.common.arrivals import Arrival
 from adapters.common.capture.flagged_posts import Flag, post_from_elsewhere
-from adapters.mastodon.capture.sightings import SeenStatus, is_by_person, is_public
+from adapters.mastodon.capture import SeenStatus, is_by_person, is_public
 from adapters.mastodon.connection.client import MastodonClient
 from adapters.mastodon.connection.error_meanings import FAULTS, RateLimit, of_question, status_of
 from adapters.mastodon.connection.refs import NAME
 from adapters.mastodon.connection.statuses import Statuses
 from adapters.mastodon.connection.updates import FIRST, LATE, newest, number_of
-from adapters.mastodon.speech.plain_text import quoted_by, words_of
+from adapters.mastodon.speech import quoted_by, words_of
 from core.desk.rules.approval import CaseState, CloseReason, close_words
 from core.desk.rules.case_cards import Card
 from core.desk.rules.platforms import ArrivedUpdate, MessageLook, UpdateInbox, WaitingUpdate

@@ -1,7 +1,10 @@
-"""Telegram as a place to talk: our replies, posted once and taken away again.
+"""Telegram as a place to talk: our replies, posted once and taken away again; and who may do what there.
 
 A send is never repeated. Telegram has no keys for sends, and shows no bot which messages a chat holds, so only a person
 can tell how a send without an answer ended.
+
+The roles come from a group's administrators, and from the people whom its managers chose. They are asked for each time:
+a right that was taken away ends at once. An anonymous person has no role.
 """
 
 from __future__ import annotations
@@ -13,15 +16,16 @@ from dataclasses import replace
 from typing import Final, NoReturn, TypeVar
 
 import telegram
-from telegram import LinkPreviewOptions, MessageEntity, ReplyParameters
+from telegram.error import BadRequest, ChatMigrated
 
 from adapters.telegram.connection import error_meanings
 from adapters.telegram.connection.client import TelegramClient
 from adapters.telegram.connection.refs import NAME, MessageNumbers, numbers_of
-from adapters.telegram.speech.markup import MAX_CHARACTERS, check_text
+from adapters.telegram.speech import MAX_CHARACTERS, NO_PREVIEW, check_text
 from core.desk.rules.approval import ApprovedReply
 from core.desk.rules.case_cards import InPublic
 from core.desk.rules.policy import CommunityPolicy
+from core.desk.rules.roles import Role
 from core.errors import AmbiguousSend, NeverShownAgain, PlatformBusy, PlatformUnavailable, TextRefused
 from core.i18n.sentences import sentence
 from core.models import PostRef, SentReply
@@ -29,7 +33,10 @@ from core.models import PostRef, SentReply
 _T = TypeVar("_T")
 _MENTION: Final = re.compile(r"(?<!\w)@[A-Za-z0-9_]{2,}")
 """What Telegram takes for an account's name wherever it stands, and calls that account to."""
-_MENTIONS: Final = frozenset({MessageEntity.MENTION, MessageEntity.TEXT_MENTION})
+_MENTIONS: Final = frozenset({telegram.MessageEntity.MENTION, telegram.MessageEntity.TEXT_MENTION})
+_NOBODY: Final = ("user not found", "member not found", "participant_id_invalid", "user_id_invalid")
+"""What Telegram says of a number that is nobody's there."""
+_QUESTION_SECONDS: Final = 9.0
 
 
 class TelegramPlatform:
@@ -95,7 +102,7 @@ class TelegramPlatform:
         place = numbers_of(reply.in_reply_to)
         check_text(reply.text)
         _check_mute(reply.text)
-        original = ReplyParameters(
+        original = telegram.ReplyParameters(
             place.message, allow_sending_without_reply=False, quote=reply.quote or None, quote_parse_mode=None
         )
         message = await self._change(
@@ -103,7 +110,7 @@ class TelegramPlatform:
                 place.chat,
                 reply.text,
                 parse_mode=None,
-                link_preview_options=LinkPreviewOptions(is_disabled=True),
+                link_preview_options=NO_PREVIEW,
                 message_thread_id=place.topic,
                 reply_parameters=original,
             )
@@ -213,3 +220,75 @@ def _check_shown(message: telegram.Message, reply: ApprovedReply, place: Message
             sentence("Telegram shows the reply otherwise than it was approved."),
             remedy=sentence("Look at the reply on Telegram."),
         )
+
+
+class TelegramRoles:
+    """The roles of the members of groups.
+
+    Args:
+        client: logged in, with a desk, whose policies say which people a community chose.
+    """
+
+    def __init__(self, client: TelegramClient) -> None:
+        self._client = client
+
+    async def roles(self, community: str, user: str) -> frozenset[Role]:
+        """The roles that a person has now; none for a person who left, may not write there, or is a bot.
+
+        Of a group that became a supergroup, the supergroup is asked.
+
+        Raises:
+            PlatformUnavailable: Telegram cannot be asked, or has no such group.
+        """
+        if not (_is_number(community.removeprefix("-")) and _is_number(user)):
+            raise PlatformUnavailable(
+                sentence("Telegram does not know this person."), remedy=sentence("Ask somebody else to decide.")
+            )
+        member = await self._member(int(community), int(user))
+        if member is None or member.user.is_bot or not may_speak(member):
+            return frozenset()
+        policy = await self._client.desk.governance.policy(NAME, community)
+        return roles_of(member, policy)
+
+    async def _member(self, chat: int, user: int) -> telegram.ChatMember | None:
+        try:
+            async with asyncio.timeout(_QUESTION_SECONDS):
+                try:
+                    return await self._client.bot.get_chat_member(chat, user)
+                except ChatMigrated as moved:
+                    return await self._client.bot.get_chat_member(moved.new_chat_id, user)
+        except error_meanings.FAULTS as err:
+            if isinstance(err, BadRequest) and any(words in error_meanings.description_of(err) for words in _NOBODY):
+                return None
+            raise error_meanings.of_question(err) from err
+
+
+def may_speak(member: telegram.ChatMember) -> bool:
+    """Whether somebody is in the group and may write there."""
+    if isinstance(member, telegram.ChatMemberRestricted):
+        return member.is_member and member.can_send_messages
+    return member.status not in (telegram.ChatMember.LEFT, telegram.ChatMember.BANNED)
+
+
+def roles_of(member: telegram.ChatMember, policy: CommunityPolicy) -> frozenset[Role]:
+    """By ownership, by rights, and by the community's choice."""
+    roles = {policy.roles[str(member.user.id)]} if str(member.user.id) in policy.roles else set[Role]()
+    if member.status == telegram.ChatMember.OWNER:
+        roles |= {Role.ADMIN, Role.MANAGER}
+    if isinstance(member, telegram.ChatMemberAdministrator):
+        if member.can_change_info or member.can_promote_members:
+            roles.add(Role.MANAGER)
+        if member.can_delete_messages or member.can_restrict_members:
+            roles.add(Role.MODERATOR)
+    return frozenset(roles)
+
+
+def administers(member: telegram.ChatMember) -> bool:
+    """Whether Telegram itself lets somebody decide about the group: its owner, and who makes others administrators."""
+    return member.status == telegram.ChatMember.OWNER or (
+        isinstance(member, telegram.ChatMemberAdministrator) and member.can_promote_members
+    )
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal()

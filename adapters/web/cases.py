@@ -6,7 +6,8 @@ person and the case of each request.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
@@ -20,9 +21,7 @@ from adapters.common.decisions.press import NOTE, TEXT, Dialog, Options, Screen
 from adapters.common.words.labels import group_in_words, severity_in_words
 from adapters.common.words.markup import hidden_in
 from adapters.web.door import status_of
-from adapters.web.exposure import EXPOSURE, HOURS
-from adapters.web.places import named_places
-from adapters.web.site import SECRET, SITE, is_fragment, locale_of, page, reader_of, see_other, visitor_of
+from adapters.web.site import SECRET, SITE, is_fragment, locale_of, named_places, page, reader_of, see_other, visitor_of
 from adapters.web.speech import PageReader, beyond_state, marked_characters
 from adapters.web.views import case_view, source_view, word_diff
 from core.desk.rules.approval import CaseState, CloseReason, RetractReason, state_words
@@ -35,8 +34,65 @@ from core.i18n.catalogs import gettext, language_of, translated
 from core.i18n.sentences import sentence
 from core.models import Intent, PostRef, TargetGroup
 
+HOURS: Final = 12
+"""How far back the count goes: as long as a session can last."""
+_BREAK_SECONDS: Final = 600.0
+_UNTIL_BREAK: Final = 20
 _ROOM: Final = 1_000_000
 """A page scrolls: nothing has to be left out."""
+_MOST_TEXT: Final = 20_000
+_THREATS: Final = "threats"
+_MOST_LATELY: Final = 40
+_COUNTED_SECONDS: Final = 72
+"""Below this many the words of a moment to come count seconds, not minutes."""
+_WAITS: Final = frozenset({CaseState.IN_REVIEW, CaseState.NEEDS_PERSON, CaseState.UNKNOWN, CaseState.FAILED})
+_OF_REPLIES: Final = frozenset(
+    {
+        CaseState.APPROVED,
+        CaseState.POSTED,
+        CaseState.UNKNOWN,
+        CaseState.FAILED,
+        CaseState.SHADOWED,
+        CaseState.RETRACTED,
+    }
+)
+"""The states that say of a reply how far it is; the history of a case names them."""
+_KINDS: Final = {CaseState.POSTED: "good", CaseState.FAILED: "bad", CaseState.UNKNOWN: "bad"}
+"""How what became of a reply looks; its words say it."""
+
+
+class Exposure:
+    """The posts that each account looked at lately: told to that person alone, and gone with the process.
+
+    Nothing of it is stored, logged or shown to anybody else.
+
+    Args:
+        clock: seconds that only grow.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._looked: defaultdict[str, dict[str, float]] = defaultdict(dict)
+
+    def look(self, account: str, case_id: str) -> int:
+        """Count the post of a case once; how many it makes without a break where one is due, otherwise 0."""
+        self.posts(account)
+        self._looked[account].setdefault(case_id, self._clock())
+        run, before = 0, self._clock()
+        for moment in reversed(self._looked[account].values()):
+            if before - moment >= _BREAK_SECONDS:
+                break
+            run, before = run + 1, moment
+        return run if run >= _UNTIL_BREAK else 0
+
+    def posts(self, account: str) -> int:
+        """How many posts it looked at in the last ``HOURS``."""
+        since = self._clock() - HOURS * 3600
+        self._looked[account] = {case: moment for case, moment in self._looked[account].items() if moment > since}
+        return len(self._looked[account])
+
+
+EXPOSURE: Final = web.AppKey("exposure", Exposure)
 
 
 @dataclass
@@ -115,14 +171,6 @@ class PagePress:
     def options(self) -> Options | None:
         """A question with answers to choose from."""
         return next((screen.options for screen in self.screens if screen.options is not None), None)
-
-
-_MOST_TEXT: Final = 20_000
-_THREATS: Final = "threats"
-_MOST_LATELY: Final = 40
-_COUNTED_SECONDS: Final = 72
-"""Below this many the words of a moment to come count seconds, not minutes."""
-_WAITS: Final = frozenset({CaseState.IN_REVIEW, CaseState.NEEDS_PERSON, CaseState.UNKNOWN, CaseState.FAILED})
 
 
 # The queue
@@ -315,19 +363,6 @@ async def show_case(
         kept=kept,
         number=changes.number,
     )
-
-
-_OF_REPLIES: Final = frozenset(
-    {
-        CaseState.APPROVED,
-        CaseState.POSTED,
-        CaseState.UNKNOWN,
-        CaseState.FAILED,
-        CaseState.SHADOWED,
-        CaseState.RETRACTED,
-    }
-)
-"""The states that say of a reply how far it is; the history of a case names them."""
 
 
 def _move(move: Move, reader: PageReader) -> dict[str, str]:
@@ -609,10 +644,6 @@ async def recent_decisions(request: web.Request) -> list[RecentDecision]:
         if person is not None:
             found += await site.governance.lately(place.platform, place.community, person)
     return sorted(found, key=lambda one: one.at, reverse=True)[:_MOST_LATELY]
-
-
-_KINDS: Final = {CaseState.POSTED: "good", CaseState.FAILED: "bad", CaseState.UNKNOWN: "bad"}
-"""How what became of a reply looks; its words say it."""
 
 
 def _lately(one: RecentDecision, hides: HiddenCategories, reader: PageReader) -> dict[str, Any]:

@@ -18,8 +18,7 @@ from babel.numbers import format_decimal
 from adapters.common.words.labels import group_in_words, intent_in_words, language_in_words
 from adapters.common.words.markup import Reader
 from adapters.web.door import status_of
-from adapters.web.places import ChosenCommunities, chosen_place
-from adapters.web.site import SECRET, SITE, locale_of, page, reader_of, see_other
+from adapters.web.site import SECRET, SITE, ChosenCommunities, chosen_place, locale_of, page, reader_of, see_other
 from adapters.web.views import source_view
 from core.desk.rules.case_cards import ReviewOfPrepared
 from core.desk.rules.dashboard_ports import CommunityCard, PreparedReply

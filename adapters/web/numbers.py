@@ -16,8 +16,7 @@ from babel.numbers import format_decimal
 
 from adapters.common.manage.reports import Watch, closings_in_words, ends_in_words, medians_in_words, status_text
 from adapters.common.words import labels
-from adapters.web.places import chosen_place
-from adapters.web.site import SITE, locale_of, page, reader_of
+from adapters.web.site import SITE, chosen_place, locale_of, page, reader_of
 from core.desk.rules.case_cards import Statistics
 from core.desk.rules.numbers import LEAST, FollowUpCounts, Numbers, Rates, Share, Spent
 from core.i18n.catalogs import gettext, language_of

@@ -19,8 +19,17 @@ from aiohttp import web
 
 from adapters.common.cards.states import step_in_words
 from adapters.web.door import headers_of
-from adapters.web.places import ChosenCommunities, chosen_place
-from adapters.web.site import SECRET, SITE, locale_of, page, reader_of, see_other, visitor_of
+from adapters.web.site import (
+    SECRET,
+    SITE,
+    ChosenCommunities,
+    chosen_place,
+    locale_of,
+    page,
+    reader_of,
+    see_other,
+    visitor_of,
+)
 from adapters.web.speech import PageReader, beyond_state
 from core.desk.rules.approval import state_words
 from core.desk.rules.case_cards import short_number

@@ -18,9 +18,8 @@ from typing import Any, Final
 from aiohttp import web
 from multidict import MultiMapping
 
-from adapters.common.manage import calls, rules_notice, setup, targets
 from adapters.common.manage import choices as panel_choices
-from adapters.common.manage import flags as flags_panel
+from adapters.common.manage import setup, targets
 from adapters.common.manage.managers import Manager
 from adapters.common.manage.panels import ChoiceOf, FormField, Panel, PanelChoice, either
 from adapters.common.manage.reports import mode_in_words
@@ -29,9 +28,7 @@ from adapters.common.words.markup import Reader
 from adapters.web import borderline
 from adapters.web.door import status_of
 from adapters.web.last_week import Fate, LastWeek, last_week
-from adapters.web.names import Named
-from adapters.web.places import named_places
-from adapters.web.site import SECRET, SITE, page, person_on, reader_of, see_other, visitor_of
+from adapters.web.site import SECRET, SITE, Named, named_places, page, person_on, reader_of, see_other, visitor_of
 from core.desk.rules.case_cards import DeskStatus, short_number
 from core.desk.rules.dashboard_ports import CommunityRef
 from core.desk.rules.policy import CommunityPolicy, changed, elsewhere, to_json
@@ -343,12 +340,12 @@ def _sections(
     )
     if is_reviewed_here:
         yield _reviewing(policy, locale, called(policy.review_channel))
-    flags = flags_panel.flags_panel(policy, reader)
+    flags = setup.flags_panel(policy, reader)
     yield _section(flags, _choices(flags))
-    quiet, zone = calls.hours_form(policy, locale).fields, calls.time_zone_form(policy, locale).fields
-    waits = (calls.minutes_choice(policy, reader), calls.threats_choice(policy, reader))
+    quiet, zone = setup.hours_form(policy, locale).fields, setup.time_zone_form(policy, locale).fields
+    waits = (setup.minutes_choice(policy, reader), setup.threats_choice(policy, reader))
     yield SettingsGroup(gettext("Who is called to a case", locale), "", (*waits, *quiet, *zone))
-    notice = rules_notice.notice_panel(policy, reader)
+    notice = setup.notice_panel(policy, reader)
     yield _section(notice, (*_choices(notice), *_notice_fields(policy, locale)))
     title = ours(gettext("**Training**: may a model that writes be trained on what is approved here?", locale))
     rows = (("no", gettext("no", locale)), ("yes", gettext("yes", locale)))
@@ -410,8 +407,8 @@ def _language(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
 
 
 def _notice_fields(policy: CommunityPolicy, locale: str) -> Iterator[FormField]:
-    for language, asking in zip(LANGUAGES, rules_notice.ASKING, strict=True):
-        field = rules_notice.notice_form(asking, policy, locale).fields[0]
+    for language, asking in zip(LANGUAGES, setup.ASKING, strict=True):
+        field = setup.notice_form(asking, policy, locale).fields[0]
         words = gettext("Antiphon's words", locale)
         hint = f"{field.description} {words}: {project_notices()[language]}"
         yield replace(field, name=f"{_NOTICE}{language}", description=hint)
@@ -462,13 +459,13 @@ def _changes(said: Said, policy: CommunityPolicy, reader: Reader, *, is_reviewed
         **targets.word_changes("keywords", typed),
         **targets.word_changes("forbidden", typed),
         **targets.voice_changes(typed, datetime.now(UTC).year, reader.locale),
-        **calls.hours_changes(typed),
-        **calls.time_zone_changes(typed),
+        **setup.hours_changes(typed),
+        **setup.time_zone_changes(typed),
     }
     for field in ("groups", "one_in", "intents"):
         changes |= targets.chosen_changes(field, chosen[field])
     for field in ("members_flag", "flaggers_needed", "tells_flaggers"):
-        changes |= flags_panel.chosen_changes(field, chosen[field])
+        changes |= setup.flags_changes(field, chosen[field])
     if is_reviewed_here:
         changes["review_channel"] = _review_channel(said)
     if "watched_channels" in chosen:

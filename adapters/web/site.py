@@ -1,28 +1,31 @@
-"""What the pages have: the services, the templates, and the session of a request.
+"""What the pages have: the services, the templates, the session of a request, its community, and names of communities.
 
-A page is rendered whole or as a fragment, with its status.
+A page is rendered whole or as a fragment, with its status. Names are asked of the platforms, and remembered for an
+hour.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from aiohttp import web
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from adapters.common.words.labels import OWN_NAMES
 from adapters.common.words.markup import no_address
-from adapters.web.names import Names
 from adapters.web.providers import Provider
 from adapters.web.speech import PageMarkup, PageReader, language_wanted, reader_for
 from core.desk.rules import dashboard_ports
+from core.desk.rules.dashboard_ports import CommunityRef
 from core.desk.rules.desk_ports import Casework, Governance
 from core.desk.rules.roles import Person
 from core.engine.ports import EvidenceSource, HateDetector
@@ -31,19 +34,83 @@ from core.i18n.catalogs import gettext, language_of, translated
 from core.i18n.sentences import Sentence, sentence
 from core.models import PostRef
 
+Named: TypeAlias = tuple[str, str, str]
+"""The ``PostRef.platform``, community and channel of what has a name; the community's own where the channel is ""."""
+Ask: TypeAlias = Callable[[str, str, str], Awaitable[str]]
+"""Is given what has a name, and gives it; "" where nobody can tell it now."""
+_KEPT_SECONDS, _AGAIN_SECONDS = 3600.0, 60.0
+_WAIT_SECONDS: Final = 1.0
+_MOST_KEPT: Final = 5000
 _HERE: Final = Path(__file__).parent
 CSRF_FIELD: Final = "csrf"
 CSRF_HEADER: Final = "X-CSRF-Token"
 VISITOR: Final = web.RequestKey("visitor", dashboard_ports.Visitor)
 SECRET: Final = web.RequestKey("secret", str)
-
-
 Paste = Callable[[str, Person], Awaitable[str]]
 """Makes a case of words that somebody pastes, and gives its id."""
-
-
 CheckChannel = Callable[[str, str, Sequence[Person]], Awaitable[None]]
 """Is given a community, as its platform names it, a channel, and who chooses it, one person for each platform."""
+STATIC: Final[Mapping[str, bytes]] = {
+    file.name: file.read_bytes()
+    for file in sorted((_HERE / "static").iterdir())
+    if file.suffix in (".css", ".js", ".svg")
+}
+
+
+async def unnamed(_platform: str, _community: str, _channel: str) -> str:
+    """No name, where there is nobody to ask."""
+    return ""
+
+
+class Names:
+    """The names that pages show.
+
+    Args:
+        ask: asks the platform.
+        seconds_now: seconds that only grow.
+    """
+
+    def __init__(self, ask: Ask = unnamed, *, seconds_now: Callable[[], float] = time.monotonic) -> None:
+        self._ask, self._seconds_now = ask, seconds_now
+        self._known: dict[Named, str] = {}
+        self._again_at: dict[Named, float] = {}
+        self._asking: set[asyncio.Task[None]] = set()
+
+    async def learn(self, wanted: Iterable[Named]) -> None:
+        """Ask for the names that are not known or old, for a second at most; a later answer is for the next page."""
+        now = self._seconds_now()
+        due = [one for one in dict.fromkeys(wanted) if now >= self._again_at.get(one, now)]
+        if not due:
+            return
+        if len(self._again_at) + len(due) > _MOST_KEPT:
+            self._known.clear()
+            self._again_at.clear()
+        self._again_at |= dict.fromkeys(due, now + _AGAIN_SECONDS)
+        tasks = {asyncio.create_task(self._ask_for(one)) for one in due}
+        self._asking |= tasks
+        done, _ = await asyncio.wait(tasks, timeout=_WAIT_SECONDS)
+        for task in done:
+            task.result()
+
+    async def _ask_for(self, wanted: Named) -> None:
+        try:
+            if name := await self._ask(*wanted):
+                self._known[wanted] = name
+                self._again_at[wanted] = self._seconds_now() + _KEPT_SECONDS
+        finally:
+            self._asking.discard(asyncio.current_task())
+
+    def of(self, platform: str, community: str, channel: str = "") -> str:
+        """The name, as its platform has it; "" where it is not known. With the id where two have the same."""
+        name, id_ = self._known.get((platform, community, channel), ""), channel or community
+        if not name:
+            return ""
+        kind = platform, community if channel else "", bool(channel)
+        alike = sum(
+            other == name and (one[0], one[1] if one[2] else "", bool(one[2])) == kind
+            for one, other in self._known.items()
+        )
+        return f"{name} ({id_})" if alike > 1 else name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,13 +181,6 @@ def templates() -> Environment:
 def digest(body: bytes) -> str:
     """What tells this version of a file from others."""
     return hashlib.sha256(body).hexdigest()[:12]
-
-
-STATIC: Final[Mapping[str, bytes]] = {
-    file.name: file.read_bytes()
-    for file in sorted((_HERE / "static").iterdir())
-    if file.suffix in (".css", ".js", ".svg")
-}
 
 
 def csrf_of(secret: str) -> str:
@@ -209,3 +269,52 @@ def _in_language(locale: str, said: str, **values: object) -> str:
 def see_other(where: str) -> web.HTTPSeeOther:
     """Go on to a page of ours with GET."""
     return web.HTTPSeeOther(where)
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenCommunities:
+    """The communities in which the visitor may read cases, and the one that a page is about.
+
+    Attributes:
+        place: the chosen one, the first where none of them is named; ``None`` where there are none.
+        by: the visitor, as its platform knows them.
+    """
+
+    places: tuple[CommunityRef, ...]
+    place: CommunityRef | None = None
+    by: Person | None = None
+
+    @property
+    def value(self) -> str:
+        """The place as forms name it."""
+        return "" if self.place is None else f"{self.place.platform}/{self.place.community}"
+
+    @property
+    def person(self) -> Person:
+        """The visitor there."""
+        if self.by is None:
+            raise web.HTTPNotFound
+        return self.by
+
+
+async def named_places(request: web.Request) -> tuple[CommunityRef, ...]:
+    """The communities in which the visitor may read cases, of which the names are asked for."""
+    site = request.app[SITE]
+    places = (await site.overview.queue(visitor_of(request).people)).places
+    await site.names.learn((one.platform, one.community, "") for one in places)
+    return places
+
+
+async def chosen_place(request: web.Request, said: str | None = None) -> ChosenCommunities:
+    """The community that the address names, or a form.
+
+    Args:
+        said: what a form names; ``None`` for the address.
+    """
+    wanted = request.query.get("place", "") if said is None else said
+    places = await named_places(request)
+    named = [one for one in places if f"{one.platform}/{one.community}" == wanted]
+    if said is not None and not named:
+        raise web.HTTPNotFound
+    place = next(iter(named or places), None)
+    return ChosenCommunities(places, place, None if place is None else person_on(request, place.platform))

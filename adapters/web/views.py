@@ -15,7 +15,7 @@ from adapters.common.cards import controls
 from adapters.common.cards.contents import Head, HeadRoom, approved_by, head
 from adapters.common.cards.controls import Act, Control
 from adapters.common.cards.drafts import number_of_sources, scores_in_words, written
-from adapters.common.decisions.views import thread_of
+from adapters.common.decisions.flows import thread_of
 from adapters.common.words import labels
 from adapters.common.words.markup import Reader, web_address
 from adapters.common.words.messages import part_label

@@ -15,7 +15,6 @@ import typer
 from rich.text import Text
 
 from bot.cli import command
-from bot.cli.lazy import OneText
 from core.desk.rules.roles import Operator
 from core.engine.readers.networks import DraftReader, DraftSigns, PostReader, PostSigns, shipped_drafts, shipped_posts
 from core.engine.reading.signals import check_text
@@ -69,7 +68,7 @@ _SHOWN: Final = 0.5
 app = typer.Typer()
 
 
-@app.command(cls=OneText)
+@app.command(cls=command.OneText)
 def check(
     post: Annotated[
         str, typer.Argument(metavar="POST", help="The post, in quotation marks; - reads it from standard input.")
@@ -98,7 +97,7 @@ def check(
     command.run_to_exit(work)
 
 
-@app.command(cls=OneText)
+@app.command(cls=command.OneText)
 def read(
     post: Annotated[
         str, typer.Argument(metavar="POST", help="The post, in quotation marks; - reads it from standard input.")

@@ -17,6 +17,7 @@ import typer
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
+from typer.core import TyperCommand
 
 from adapters.common.words.markup import JOINERS, UNSEEN
 from core.engine.wording.text import counted as counted
@@ -132,3 +133,19 @@ def given(text: str) -> str:
         return sys.stdin.buffer.read().decode() if text == "-" else text.encode().decode()
     except UnicodeError as fault:
         raise BadInput("The text is not UTF-8.", remedy="Save or send it as UTF-8.") from fault
+
+
+class OneText(TyperCommand):
+    """A command that takes a text; if that comes in several words, it says how to quote it."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse what is left over, with a hint."""
+        ctx.allow_extra_args = True
+        left = super().parse_args(ctx, args)
+        if left and not ctx.resilient_parsing:
+            raise typer.BadParameter(
+                f"There is more than one text: {' '.join(left[:3])!r}{' and more' if left[3:] else ''} is left over. "
+                "Put a text of several words in quotation marks, or write - in its place and pipe it in.",
+                ctx=ctx,
+            )
+        return left

@@ -1,12 +1,14 @@
 """``antiphon community``: what the person at the terminal does with communities.
 
-``core.desk.communities.decisions`` decides what is allowed, and records it.
+``core.desk.communities.decisions`` decides what is allowed, and records it. A person who can start these commands can
+read the database anyway: they act as its operator, by their account's name.
 """
 
 from __future__ import annotations
 
+import getpass
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,7 +17,6 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from bot.cli.command import ConfigOption, JsonOption, counted, out, print_document
-from bot.cli.community_options import CommunityName, Reason, do, operator, switch
 from bot.cli.output import run
 from bot.compose.application import open_database
 from bot.compose.platforms import configured_platforms, has_review
@@ -23,16 +24,18 @@ from bot.settings import Settings
 from core.desk.communities.decisions import CommunityDesk, CommunityView
 from core.desk.communities.export import lessons, replacing
 from core.desk.rules.policy import check_elsewhere
-from core.desk.rules.roles import Person, Role
+from core.desk.rules.roles import Operator, Person, Role
 from core.desk.schema import PlatformState
 from core.desk.store.communities import EVERYWHERE
 from core.desk.views.platforms import SeenPlatform, seen
 from core.errors import BadInput
 
+CommunityName = Annotated[
+    str, typer.Argument(metavar="COMMUNITY", help="As PLATFORM/NAME; `antiphon community list` shows them.")
+]
+Reason = Annotated[str, typer.Option("--reason", metavar="WORDS", help="Why, in a few words; it is recorded.")]
 community = typer.Typer(help="Communities: roles, posting, the review channel, the kill switch.", no_args_is_help=True)
 role = typer.Typer(help="Roles in a community.", no_args_is_help=True)
-community.add_typer(role, name="role")
-
 Scope = Annotated[str, typer.Argument(metavar="COMMUNITY", help="As PLATFORM/NAME; leave it out with --everywhere.")]
 Everywhere = Annotated[bool, typer.Option("--everywhere", help="In all communities.")]
 User = Annotated[
@@ -45,6 +48,29 @@ Wanted = Annotated[
         metavar="ROLE", help="volunteer, moderator, manager, auditor or admin; docs/desk.md says what each may do."
     ),
 ]
+
+
+def operator() -> Operator:
+    """Who sits at the terminal, by their account."""
+    return Operator(getpass.getuser())
+
+
+def do(config: Path | None, work: Callable[[CommunityDesk], Awaitable[None]]) -> None:
+    """Do a command's work on the configured database."""
+
+    async def begin(settings: Settings) -> int:
+        async with open_database(settings) as database:
+            await work(CommunityDesk(database))
+        return 0
+
+    run(config, begin)
+
+
+def switch(is_on: bool) -> str:
+    return "on" if is_on else "off"
+
+
+community.add_typer(role, name="role")
 
 
 @community.command(name="list")

@@ -11,10 +11,9 @@ import typer
 from rich.text import Text
 
 from bot.cli import command
-from bot.cli.lazy import OneText
-from bot.cli.missing_codes import HELD_BACK, note_of
 from bot.cli.output import PreparationBar
 from bot.cli.render import DraftsAsTheyCome, show_suggestion
+from bot.cli.report import HELD_BACK, note_of
 from bot.compose.voices import server_states, voice_of
 from bot.settings import Settings, load_settings
 from core.engine.reading.posts import without_a_model
@@ -35,7 +34,7 @@ def _schema(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.command(cls=OneText)
+@app.command(cls=command.OneText)
 def draft(
     text: Annotated[
         str,

@@ -33,7 +33,7 @@ from bot.cli.command import (
 from bot.cli.output import cited, manifest, progress_bar, run, show_table, write_rows
 from core.errors import BadInput, DocumentRefused
 from core.models import TargetGroup
-from kb.library.records import Revision, State, Trust
+from kb.library.library import Revision, State, Trust
 
 if TYPE_CHECKING:
     from bot.compose.library import OpenLibrary

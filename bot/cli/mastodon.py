@@ -15,13 +15,12 @@ from rich.text import Text
 
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
 from adapters.mastodon.connection.error_meanings import FAULTS, of_question
-from adapters.mastodon.connection.feeds import is_feed, why_closed
 from adapters.mastodon.connection.instance import Instance
 from adapters.mastodon.connection.refs import NAME, full_name_of
-from adapters.mastodon.manage.check import AccountFinding, look
-from adapters.mastodon.manage.login import begin, finish, instance_address
+from adapters.mastodon.connection.statuses import is_feed, why_closed
+from adapters.mastodon.manage import AccountFinding, begin, finish, instance_address, look
 from bot.cli.command import EXIT_UNAVAILABLE, ConfigOption, JsonOption, counted, out, print_document, run_to_exit
-from bot.cli.community_options import operator
+from bot.cli.communities import operator
 from bot.cli.output import run
 from bot.compose.application import open_database
 from bot.settings import Settings

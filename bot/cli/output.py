@@ -13,7 +13,7 @@ from rich.text import Text
 
 from bot.cli.command import as_json, err, out, print_document, run_to_exit
 from kb.documents import ListedDocument, citation
-from kb.library.records import Revision
+from kb.library.library import Revision
 
 
 class PreparationBar:

@@ -18,7 +18,7 @@ from rich.text import Text
 from bot.cli import command
 from bot.cli.output import run
 from bot.compose.application import open_database, worker_name
-from bot.compose.chores import all_chores
+from bot.compose.desk import all_chores
 from bot.compose.platforms import KINDS
 from bot.settings import Settings
 from core.desk.communities.export import Format, write_export

@@ -16,12 +16,11 @@ from bot.cli.command import ConfigOption, ProfileOption, err, run_to_exit
 from bot.cli.output import PreparationBar
 from bot.compose.application import Application, open_application
 from bot.compose.engine import open_engine
-from bot.compose.operations import counted, model_answers, operated
+from bot.compose.operations import counted, ending_at_once, ending_in_order, model_answers, operated
 from bot.compose.platforms import platforms_to_serve
-from bot.compose.stop import ending_at_once, ending_in_order
 from bot.serve.platforms import ServedPlatform
-from bot.serve.process import serve as serve_all
 from bot.serve.status import Status, platform_connected
+from bot.serve.supervision import serve as serve_all
 from bot.settings import Settings, load_settings
 from core.desk.schema import PlatformState
 from core.desk.views.platforms import PlatformStatus
@@ -87,7 +86,7 @@ async def _pages(settings: Settings, application: Application) -> AsyncIterator[
     if not settings.web.port:
         yield
         return
-    from bot.cli.doctor.setup_pages import DoctorSetupChecks  # its checks import what only they need
+    from bot.cli.doctor.checks import DoctorSetupChecks  # its checks import what only they need
     from bot.compose.web import dashboard  # its templates and hashes are not needed where there is none
 
     async with dashboard(settings, application, DoctorSetupChecks(settings, application.database)) as (address, _):

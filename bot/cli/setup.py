@@ -25,7 +25,7 @@ from rich.text import Text
 
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
 from adapters.mastodon.connection.refs import full_name_of
-from adapters.mastodon.manage.login import begin, finish, instance_address
+from adapters.mastodon.manage import begin, finish, instance_address
 from bot.cli.command import (
     EXIT_INTERRUPTED,
     EXIT_UNAVAILABLE,
@@ -36,7 +36,7 @@ from bot.cli.command import (
     err,
     out,
 )
-from bot.cli.community_options import operator
+from bot.cli.communities import operator
 from bot.cli.doctor.database import is_there
 from bot.cli.mastodon import looked_up, with_account
 from bot.compose.application import open_database

@@ -19,8 +19,7 @@ from rich.text import Text
 from bot.cli.command import ConfigOption, ProfileOption, err, run_to_exit
 from bot.cli.output import PreparationBar
 from bot.compose.application import open_workers
-from bot.compose.operations import operated
-from bot.compose.stop import ending_at_once, ending_in_order
+from bot.compose.operations import ending_at_once, ending_in_order, operated
 from bot.compose.vllm import open_server
 from bot.serve.status import Status
 from bot.settings import Settings, load_settings

@@ -19,16 +19,14 @@ from uuid import uuid4
 
 from sqlalchemy import URL
 
-from bot.compose.chores import all_chores
-from bot.compose.desk import Desk, build_casework, build_desk
+from bot.compose.desk import Desk, all_chores, build_casework, build_desk
 from bot.compose.engine import OnPreparing, make_folder, open_engine
 from bot.compose.operations import counted, model_answers
 from bot.compose.platforms import address_of
 from bot.compose.voices import voice_of
 from bot.serve.platforms import OnStanding, Platforms, ServedPlatform, Services, Standings, unwatched
-from bot.serve.process import DeskProcess
 from bot.serve.status import Status
-from bot.serve.supervision import Patience, Supervisor
+from bot.serve.supervision import DeskProcess, Patience, Supervisor
 from bot.settings import Settings
 from core.desk.communities.governance import CommunityGovernance
 from core.desk.database.connection import Database, Session, check_there
@@ -189,7 +187,7 @@ async def open_application(
     patience: Patience | None = None,
     clock: Callable[[], datetime] | None = None,
 ) -> AsyncIterator[Application]:
-    """The application over its platforms, which ``bot.serve.process`` connects later.
+    """The application over its platforms, which ``bot.serve.supervision`` connects later.
 
     Args:
         attempts: how often to try a draft before a person is asked; the configured number by default, 1 where somebody

@@ -12,10 +12,15 @@ from typing import Final
 
 import discord
 
-from adapters.discord import AntiphonClient, DiscordOptions, DiscordPlatform, DiscordRoles, capture, manage, review
-from adapters.discord.connection.client import Installer, listen
+from adapters.discord import capture
+from adapters.discord.connection.client import AntiphonClient, DiscordOptions, Installer, listen
 from adapters.discord.connection.refs import NAME, name_of
-from adapters.discord.speech.markup import MAX_CHARACTERS
+from adapters.discord.manage import commands
+from adapters.discord.platform import DiscordPlatform, DiscordRoles
+from adapters.discord.review import presses
+from adapters.discord.review.items import card_layout
+from adapters.discord.review.surface import DiscordNotifier, DiscordReviewSurface
+from adapters.discord.speech import MAX_CHARACTERS
 from bot.compose.engine import make_folder
 from bot.serve.platforms import Connection, ServedPlatform, Services
 from bot.serve.supervision import wait_for_end
@@ -56,22 +61,22 @@ async def _connected(
     """
     logging.getLogger("discord").setLevel(logging.WARNING)
     make_folder(folder, "desk.database")
-    memory = manage.CommandFile(folder / "discord-commands.json")
+    memory = commands.CommandFile(folder / "discord-commands.json")
     client = make_client(
         DiscordOptions(wanted.reads_messages), [partial(_tell_commands, memory)], services.casework, services.governance
     )
-    surface = review.DiscordReviewSurface(client, elsewhere=services.address_of)
+    surface = DiscordReviewSurface(client, elsewhere=services.address_of)
     platform = DiscordPlatform(client)
     captured = capture.install(client, detector=services.detector)
-    manage.install(client, card_view=review.card_layout, left_out=lambda: captured.left_out, detector=services.detector)
-    review.install(client, surface)
+    commands.install(client, card_view=card_layout, left_out=lambda: captured.left_out, detector=services.detector)
+    presses.install(client, surface)
     ready, closing = asyncio.Event(), asyncio.Event()
     listen(client, "ready", _setting(ready))
     running = asyncio.create_task(client.run_until(closing, wanted.token.get_secret_value()))
     try:
         await _until_ready(ready, running)
         roles = DiscordRoles(client, partial(services.governance.policy, NAME))
-        notifier = review.DiscordNotifier(client)
+        notifier = DiscordNotifier(client)
         end, named = partial(wait_for_end, running), partial(name_of, client)
         yield Connection(platform, roles, surface, notifier, end, _invitation(client), name_of=named)
     finally:
@@ -80,9 +85,9 @@ async def _connected(
         await asyncio.wait({running})
 
 
-async def _tell_commands(memory: manage.CommandFile, client: AntiphonClient) -> None:
+async def _tell_commands(memory: commands.CommandFile, client: AntiphonClient) -> None:
     try:
-        await manage.sync_commands(client, memory)
+        await commands.sync_commands(client, memory)
     except PlatformUnavailable as err:
         _LOG.warning("Discord was not told of the commands; it is tried again at the next start: %s", err)
 

@@ -11,13 +11,12 @@ from typing import Any, Final
 from adapters.common.arrivals import UpdateHandler
 from adapters.mastodon import capture
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
-from adapters.mastodon.connection.notifications import NotificationPoll
 from adapters.mastodon.connection.refs import NAME, full_name_of
 from adapters.mastodon.connection.statuses import Statuses
-from adapters.mastodon.connection.updates import MastodonDispatcher
+from adapters.mastodon.connection.updates import MastodonDispatcher, NotificationPoll
 from adapters.mastodon.platform import MastodonPlatform
 from adapters.mastodon.reports import ReportDispatcher, ReportFeed, ReportFollower, Reports
-from adapters.mastodon.speech.exact_text import MAX_CHARACTERS
+from adapters.mastodon.speech import MAX_CHARACTERS
 from bot.serve.platforms import Connection, ServedPlatform, Services
 from bot.serve.supervision import cancel_all, first_of, wait_for_end
 from bot.settings import MastodonSettings, Settings

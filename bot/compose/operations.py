@@ -1,15 +1,17 @@
-"""What the person who runs Antiphon sees of a process, as the settings want it: its log, metrics and readiness.
+"""What the person who runs Antiphon sees of a process, as the settings want it, and how they stop it.
 
-They are there before anything is loaded, and until all else has ended.
+Its log, metrics and readiness are there before anything is loaded, and until all else has ended. The first SIGINT or
+SIGTERM ends it in order, the second at once.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Final
+import signal
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from bot.compose.voices import check_reachable
@@ -70,3 +72,39 @@ def _name(address: str) -> str:
     """A server's host and port."""
     parts = urlsplit(address)
     return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
+
+
+@contextmanager
+def ending_at_once() -> Iterator[None]:
+    """Within the block and after it, a signal cancels this task, as Ctrl-C always does."""
+    _react(_this_task().cancel)
+    yield
+
+
+@contextmanager
+def ending_in_order(stop: asyncio.Event, say: Callable[[], object]) -> Iterator[None]:
+    """In the block the first signal sets ``stop`` and calls ``say``; a second or later one cancels this task."""
+    this = _this_task()
+
+    def on_first() -> None:
+        _react(this.cancel)
+        say()
+        stop.set()
+
+    _react(on_first)
+    try:
+        yield
+    finally:
+        _react(this.cancel)
+
+
+def _react(react: Callable[[], object]) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, react)
+
+
+def _this_task() -> asyncio.Task[Any]:
+    task = asyncio.current_task()
+    if task is None:
+        raise RuntimeError("There is no task to cancel.")
+    return task

@@ -134,11 +134,11 @@ def address_of(instance: str, ref: PostRef) -> str:
         is_home = bool(instance) and urlsplit(instance).netloc == ref.community and ref.message.isalnum()
         return f"{instance.rstrip('/')}/statuses/{quote(ref.message)}" if is_home else ""
     if ref.platform == "discord":
-        from adapters.discord.speech.markup import reader_of as discord  # as of Discord
+        from adapters.discord.speech import reader_of as discord  # as of Discord
 
         return discord("en").markup.post_url(ref)
     if ref.platform == "telegram":
-        from adapters.telegram.speech.markup import TelegramMarkup  # as of Discord
+        from adapters.telegram.speech import TelegramMarkup  # as of Discord
 
         return TelegramMarkup().post_url(ref)
     return ""

@@ -9,13 +9,16 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
 from adapters.common.arrivals import UpdateHandler
-from adapters.telegram import capture, manage, review
+from adapters.telegram.capture import events
 from adapters.telegram.connection.client import TelegramClient, TelegramOptions
 from adapters.telegram.connection.refs import NAME
 from adapters.telegram.connection.updates import TelegramDispatcher, UpdatePoll
-from adapters.telegram.platform import TelegramPlatform
-from adapters.telegram.roles import TelegramRoles
-from adapters.telegram.speech.markup import MAX_CHARACTERS
+from adapters.telegram.manage import commands
+from adapters.telegram.manage.groups import GroupMoves
+from adapters.telegram.platform import TelegramPlatform, TelegramRoles
+from adapters.telegram.review import presses
+from adapters.telegram.review.surface import TelegramNotifier, TelegramReviewSurface
+from adapters.telegram.speech import MAX_CHARACTERS
 from bot.serve.platforms import Connection, ServedPlatform, Services
 from bot.serve.supervision import cancel_all, first_of, wait_for_end
 from bot.settings import Settings, TelegramSettings
@@ -51,14 +54,14 @@ async def _connected(
     async with AsyncExitStack() as stack:
         stack.push_async_callback(client.close)
         await client.open()
-        moves = manage.GroupMoves(client)
+        moves = GroupMoves(client)
         moves.listen()
         stack.push_async_callback(moves.close)
-        surface = review.TelegramReviewSurface(client, elsewhere=services.address_of)
-        review.install(client, surface)
-        captured = capture.install(client, detector=services.detector)
+        surface = TelegramReviewSurface(client, elsewhere=services.address_of)
+        presses.install(client, surface)
+        captured = events.install(client, detector=services.detector)
         stack.push_async_callback(captured.close)
-        manage.install(client, detector=services.detector, left_out=lambda: captured.left_out)
+        commands.install(client, detector=services.detector, left_out=lambda: captured.left_out)
         await _tell_commands(client)
         handling = UpdateHandler(TelegramDispatcher(client), inbox)
         stack.push_async_callback(handling.close)
@@ -66,14 +69,14 @@ async def _connected(
         await polling.open()
         running = asyncio.create_task(first_of(polling.run(), handling.run()))
         stack.push_async_callback(cancel_all, [running])
-        platform, roles, notifier = TelegramPlatform(client), TelegramRoles(client), review.TelegramNotifier(client)
+        platform, roles, notifier = TelegramPlatform(client), TelegramRoles(client), TelegramNotifier(client)
         end, named = partial(wait_for_end, running), client.name_of
         yield Connection(platform, roles, surface, notifier, end, _invitation(client), name_of=named)
 
 
 async def _tell_commands(client: TelegramClient) -> None:
     try:
-        await manage.tell_commands(client)
+        await commands.tell_commands(client)
     except PlatformUnavailable as err:
         _LOG.warning("Telegram was not told of the commands; it is tried again at the next start: %s", err)
 

@@ -7,10 +7,9 @@ from contextlib import asynccontextmanager
 from functools import partial
 from urllib.parse import urlsplit
 
-from adapters.web.names import Names
 from adapters.web.providers import Provider, discord, mastodon
 from adapters.web.server import application, listening, serving
-from adapters.web.site import Paste, Site
+from adapters.web.site import Names, Paste, Site
 from bot.compose.application import Application
 from bot.compose.platforms import address_of, has_review
 from bot.serve.hosted_review import check_channel

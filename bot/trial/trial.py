@@ -20,7 +20,7 @@ from typing import Any, Final, TypeVar
 
 from pydantic import TypeAdapter
 
-from adapters.sample.posts import SAMPLE_FLAGS, SAMPLE_THREAD
+from adapters.sample import SAMPLE_FLAGS, SAMPLE_THREAD
 from bot.trial.verdicts import Share, Trial
 from core.engine.llm.budget import LIVE, Budget, MeteredModel, Profile
 from core.engine.pipeline import Engine

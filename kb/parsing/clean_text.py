@@ -1,7 +1,7 @@
 """Cleans the text of pages, once, before any offset into it is taken.
 
 The cleaning removes invisible characters, letters of other alphabets inside words, raised marks of notes
-(``kb.parsing.raised_marks``), lines that repeat at the head or foot of pages, and page numbers. It joins words that are
+(``kb.parsing.raw_text``), lines that repeat at the head or foot of pages, and page numbers. It joins words that are
 hyphenated at line ends, and lines inside paragraphs. A letter that a file gives without saying which it is becomes
 ``UNREADABLE``, never nothing.
 
@@ -22,8 +22,7 @@ from itertools import takewhile
 
 from core.engine.wording.disguises import without_lookalikes
 from core.engine.wording.text import UNREADABLE, is_unseen
-from kb.parsing.raised_marks import note_of_marks, without_marks
-from kb.parsing.raw_text import Raw
+from kb.parsing.raw_text import Raw, note_of_marks, without_marks
 
 _LONGEST = 200
 _LEAST_LETTERS = 3

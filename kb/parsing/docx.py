@@ -24,8 +24,7 @@ from core.engine.wording.text import UNREADABLE
 from core.errors import DocumentRefused
 from kb.parsing.file_kinds import READABLE
 from kb.parsing.limits import ParsingLimits
-from kb.parsing.raised_marks import OFF, ON, lowered, powered
-from kb.parsing.raw_text import STRUCK, Raw, join_row
+from kb.parsing.raw_text import OFF, ON, STRUCK, Raw, join_row, lowered, powered
 
 Look = dict[str, bool]
 """What a style, a paragraph or a run says of its text: vanish, white, shaded, tiny, raised, lowered, struck; of a style

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from kb.parsing.file_kinds import decoded
-from kb.parsing.raised_marks import OFF, ON, lowered
-from kb.parsing.raw_text import STRUCK, Raw, join_row
+from kb.parsing.raw_text import OFF, ON, STRUCK, Raw, join_row, lowered
 
 Declarations = dict[str, str]
 

@@ -25,8 +25,7 @@ from core.engine.wording.text import UNREADABLE
 from core.errors import DocumentRefused
 from kb.parsing import ocr
 from kb.parsing.limits import ParsingLimits
-from kb.parsing.raised_marks import OFF, ON, lowered
-from kb.parsing.raw_text import Raw
+from kb.parsing.raw_text import OFF, ON, Raw, lowered
 
 _MARK = re.compile(r"[\[(]?[\d,;–-]{1,9}[\])]?,?|[*†‡§¶#∗⁎]{1,4}|[\[(]?[a-z][\])]?,?")
 _LONGEST_RAISED = 8

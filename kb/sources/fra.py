@@ -16,8 +16,7 @@ from yarl import URL
 from core.errors import DocumentRefused, SourceUnavailable
 from core.models import TargetGroup
 from kb.documents import FetchedFile, ListedDocument, ListingPage, Selection
-from kb.sources.keywords import groups_in
-from kb.sources.listing import is_wanted, once_each, wanted_key, wanted_of
+from kb.sources.listing import groups_in, is_wanted, once_each, wanted_key, wanted_of
 from kb.sources.web_client import MAX_LISTING_BYTES, PoliteClient, Response, parsed
 
 BASE_URL: Final = "https://fra.europa.eu"

@@ -19,8 +19,7 @@ from yarl import URL
 
 from core.errors import BadSettings, DocumentRefused, SourceUnavailable
 from kb.documents import FetchedFile, ListedDocument, ListingPage, Selection
-from kb.sources.keywords import groups_of, keywords_for, phrases_of
-from kb.sources.listing import key_of, once_each, parts_of
+from kb.sources.listing import groups_of, key_of, keywords_for, once_each, parts_of, phrases_of
 from kb.sources.web_client import PoliteClient
 
 _TOTAL = re.compile(rb"<!--\s*Search-Engine-Total-Number-Of-Results:\s*(\d+)\s*-->")

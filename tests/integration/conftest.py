@@ -14,7 +14,7 @@ import platformdirs
 import pytest
 from sqlalchemy import URL
 
-from adapters.sample.community import SampleCommunity
+from adapters.sample import SampleCommunity
 from bot.compose.desk import Desk, build_casework, build_desk
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue

@@ -21,16 +21,15 @@ from typing import Any, Final
 
 import pytest
 
+from adapters.common.capture.requests import wish_in
 from adapters.common.capture.watch import is_about
-from adapters.common.capture.wishes import wish_in
 from adapters.common.words.excerpts import shortened
 from adapters.common.words.markup import hidden_in
 from adapters.discord.capture import message_link
-from adapters.discord.speech.markup import DiscordMarkup
-from adapters.mastodon.speech.exact_text import stray_sign
-from adapters.mastodon.speech.plain_text import plain_text, words_of
-from adapters.mastodon.speech.private_answers import inert
-from adapters.telegram.speech.markup import TelegramMarkup
+from adapters.discord.speech import DiscordMarkup
+from adapters.mastodon.capture import inert
+from adapters.mastodon.speech import plain_text, stray_sign, words_of
+from adapters.telegram.speech import TelegramMarkup
 from adapters.web.speech import PageMarkup
 from bot.cli.command import harmless
 from core.engine.llm.prompts import read_object, unframed, unmarked
@@ -62,10 +61,9 @@ from core.models import MessageWords, Part, PartKind, TargetGroup
 from kb.documents import Page
 from kb.parsing.clean_text import clean_line, cleaned
 from kb.parsing.paragraphs import spans
-from kb.parsing.raised_marks import lowered
-from kb.parsing.raw_text import Raw
+from kb.parsing.raw_text import Raw, lowered
 from kb.ranking.fusion import first_sentences
-from kb.sources.keywords import groups_in
+from kb.sources.listing import groups_in
 
 Read = Callable[[str], object]
 

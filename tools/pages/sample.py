@@ -18,7 +18,7 @@ from typing import Final
 
 import psutil
 
-from adapters.sample.posts import SAMPLE_THREAD
+from adapters.sample import SAMPLE_THREAD
 
 ROOT: Final = Path(__file__).parent.parent.parent
 RECORD: Final = ROOT / "docs" / "samples" / "draft.txt"

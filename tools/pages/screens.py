@@ -24,7 +24,7 @@ from typing import Final
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
-from adapters.sample.posts import SAMPLE_FLAGS, SamplePost
+from adapters.sample import SAMPLE_FLAGS, SamplePost
 from bot.cli.command import out
 from bot.cli.sample_town import review_on_page
 from bot.settings import load_settings

@@ -1,32 +1,42 @@
-"""The flow of each decision: approving, holding, other drafts, closing, reopening; ``PRESSED`` lists them by act.
+"""The flow of each button: decisions, and private answers with what does not fit on the card; ``PRESSED`` lists them.
 
 Each decision is one call of ``Casework`` with the version that the person saw. An approval takes two deliberate
-actions, and can be undone while there is time.
+actions, and can be undone while there is time. The answers show the case as it is now.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from adapters.common.cards import controls
 from adapters.common.cards.controls import OWN_TEXT, Act, Control, Emphasis, Target
-from adapters.common.cards.drafts import is_key, text_named
-from adapters.common.cards.states import state_in_words
-from adapters.common.decisions import views
+from adapters.common.cards.drafts import DRAFT, in_full, is_key, scores_line, source_link, text_named
+from adapters.common.cards.states import headline, places, state_in_words
 from adapters.common.decisions.press import NOTE, TEXT, Flow, Press, Screen, TextFile, choice, edit_dialog, note_dialog
 from adapters.common.words.excerpts import Segment, fit
 from adapters.common.words.labels import intent_in_words, reason_in_words, retract_reason_in_words
 from adapters.common.words.markup import Reader, hidden_in
+from adapters.common.words.messages import part_label
 from core.desk.rules.approval import CaseState, CloseReason, RetractReason, close_reasons, why_closed
-from core.desk.rules.case_cards import Approval, Card, InPublic, ProposedReply
+from core.desk.rules.case_cards import Approval, Card, InPublic, ProposedReply, read_by_in_words
 from core.desk.rules.roles import Person
 from core.errors import AntiphonError, BadInput, Conflict, Unsendable
 from core.i18n.catalogs import gettext, translated
-from core.i18n.sentences import listed
-from core.models import Intent
+from core.i18n.sentences import listed, sentence
+from core.models import Draft, Intent, Part, PartKind
 
 _SENTENCE: Final = 300
+READ_SECONDS: Final = 1.5
+"""How long the desk may take before a dialog opens. The strictest platform waits three seconds for the
+dialog and for its language together (``desk.HURRY_SECONDS``)."""
+_REASON: Final = 200
+_CONFIRMED: Final = 100
+"""How much room is left free beside a proposal."""
+_NOTE = 500
+_ANY = "any"
+_AUTHOR, _REMARK = 40, 240
 
 
 def proposal_screen(proposal: ProposedReply, reader: Reader, room: int) -> Screen:
@@ -99,14 +109,6 @@ def _confirm(proposal: ProposedReply, locale: str) -> Control:
     if proposal.why_two and not proposal.is_second:
         label = gettext("Yes, and ask a second person", locale)
     return Control(Act.CONFIRM, label, Emphasis.FINAL, proposal.id)
-
-
-READ_SECONDS: Final = 1.5
-"""How long the desk may take before a dialog opens. The strictest platform waits three seconds for the
-dialog and for its language together (``desk.HURRY_SECONDS``)."""
-_REASON: Final = 200
-_CONFIRMED: Final = 100
-"""How much room is left free beside a proposal."""
 
 
 async def approve(press: Press) -> None:
@@ -249,9 +251,6 @@ def _rank(press: Press) -> int | None:
     return None if extra == OWN_TEXT else int(extra)
 
 
-_NOTE = 500
-
-
 async def not_hateful(press: Press) -> None:
     """Close the case because the post needs no reply: the commonest decision, in one tap."""
     await press.defer()
@@ -327,9 +326,6 @@ async def _ask_note(press: Press) -> None:
     """Open the dialog that asks why; the answer comes back under the same act."""
     target = press.target
     await press.ask(note_dialog(Target(target.act, target.case_id, target.version), press.locale))
-
-
-_ANY = "any"
 
 
 async def hold(press: Press) -> None:
@@ -427,6 +423,135 @@ async def _note(press: Press, card: Card) -> None:
     await press.conclude(card, f"{gettext('Noted.', press.locale)} {state_in_words(card, press.reader)}")
 
 
+async def menu(press: Press) -> None:
+    """Everything else that can be done with the case as it is now, and what the card does not say of its drafts."""
+    await press.think()
+    card = await press.casework.card(press.target.case_id, press.by)
+    lines = (headline(card, press.reader), places(card, press.reader), *_remarks(card, press.reader))
+    text = "\n".join(line for line in lines if line)
+    await press.answer(Screen((text,), tuple(controls.for_menu(card, press.locale)), card.case_id, card.version))
+
+
+async def rest(press: Press) -> None:
+    """What the whole card does not say, and all that can be done: for platforms where that is one answer."""
+    card = await press.casework.card(press.target.case_id, press.by)
+    if len(card.post.words.parts) > 1:
+        await show_post(press)
+    elif card.post.thread:
+        title = gettext("What was said before the post, covered:", press.locale)
+        await _show_turns(press, title, thread_of(card, press.locale), "thread.txt")
+    if card.evidence:
+        await show_evidence(press)
+    remarks = "\n".join(_remarks(card, press.reader))
+    await press.answer(Screen((remarks,), tuple(controls.for_menu(card, press.locale)), card.case_id, card.version))
+
+
+def _remarks(card: Card, reader: Reader) -> list[str]:
+    """Who read the post, and what the drafts lack; without a draft that is on the card."""
+    read_by = [] if card.read_by is None else [sentence("Read by: {who}.", who=read_by_in_words(card.read_by))]
+    label = gettext("Note:", reader.locale)
+    notes = [f"{label} {reader.told(note, _REMARK)}" for note in card.notes if card.drafts]
+    return [*map(reader.told, read_by), *notes]
+
+
+async def show_post(press: Press) -> None:
+    """The whole post and what was said before it, covered."""
+    card = await _read(press)
+    title = gettext("The post, covered, after what was said before it:", press.locale)
+    parts = card.post.words.parts or (Part(PartKind.OWN, card.post.text),)
+    turns = [*thread_of(card, press.locale), *((part_label(part, press.locale), part.text) for part in parts)]
+    await _show_turns(press, title, turns, "post.txt")
+
+
+async def _show_turns(press: Press, title: str, turns: Sequence[tuple[str, str]], name: str) -> None:
+    markup = press.reader.markup
+    lines = [f"{markup.inert(author, _AUTHOR)}: {markup.covered(text)}" for author, text in turns]
+    plain = "\n\n".join(f"{author}:\n{text}" for author, text in turns)
+    await _show_whole(press, title, lines, TextFile(name, plain, is_covered=True))
+
+
+def thread_of(card: Card, locale: str) -> list[tuple[str, str]]:
+    """The authors and texts of the messages before the post."""
+    return list(zip(_speakers(card, locale), (message.text for message in card.post.thread), strict=True))
+
+
+def _speakers(card: Card, locale: str) -> list[str]:
+    """Who wrote each message before the post: names that the community knows, numbers for the others."""
+    others: dict[str, int] = {}
+    names = []
+    for message in card.post.thread:
+        if message.author in card.names:
+            names.append(card.names[message.author])
+        elif message.author and message.author == card.post.author:
+            names.append(gettext("the author of the post", locale))
+        else:
+            number = others.setdefault(message.author, len(others) + 1)
+            names.append(gettext("another person ({number})", locale, number=number))
+    return names
+
+
+async def show_drafts(press: Press) -> None:
+    """Drafts in full, each in an answer of its own, with its scores, its receipts, and what can be done with it.
+
+    All of them, or those that the control names: one by its rank, or all but the one on the card.
+    """
+    card = await _read(press)
+    named, drafts = press.target.extra, card.drafts[: controls.MAX_DRAFTS]
+    if named == controls.OTHERS:
+        drafts = drafts[1:]
+    elif named:
+        drafts = tuple(draft for draft in drafts if str(draft.rank) == named)
+    if not drafts:
+        raise Conflict(gettext("This draft is not there any more.", press.locale))
+    for draft in drafts:
+        await _show_draft(press, card, draft)
+
+
+async def _show_draft(press: Press, card: Card, draft: Draft) -> None:
+    """One draft with its controls; in a file where it is too long for a message."""
+    reader, offered = press.reader, tuple(controls.for_draft(card, draft, press.locale))
+    segments = in_full(card, draft, reader)
+    text = fit(segments, press.room, reader.markup.units)[DRAFT]
+    if reader.markup.units(text) <= press.room:
+        await press.answer(Screen((text,), offered, card.case_id, card.version))
+        return
+    title = reader.markup.ours(f"**{gettext('Draft {rank}', press.locale, rank=draft.rank)}**")
+    long = f"{title} {gettext('It is long, so it is in the file.', press.locale)}"
+    file = TextFile(f"draft-{draft.rank}.txt", draft.text)
+    await press.answer(Screen((long, file, scores_line(card, draft, reader)), offered, card.case_id, card.version))
+
+
+async def show_evidence(press: Press) -> None:
+    """Each passage in full, with its source."""
+    card = await _read(press)
+    markup = press.reader.markup
+    title = gettext("The evidence:", press.locale)
+    passages = [f"{source_link(passage.source, markup)}\n{markup.inert(passage.text)}" for passage in card.evidence]
+    plain = "\n\n".join(
+        f"{passage.source.publisher}, {passage.source.title}, {passage.source.year or '?'}\n"
+        f"{passage.source.url or passage.source.document}\n"
+        f"{passage.text}"
+        for passage in card.evidence
+    )
+    await _show_whole(press, title, passages, TextFile("evidence.txt", plain))
+
+
+async def _read(press: Press) -> Card:
+    await press.think()
+    return await press.casework.card(press.target.case_id, press.by)
+
+
+async def _show_whole(press: Press, title: str, parts: Iterable[str], file: TextFile) -> None:
+    """Show it in the message if it fits, otherwise in a file."""
+    markup = press.reader.markup
+    title = markup.ours(f"**{title}**")
+    text = "\n\n".join([title, *parts])
+    if markup.units(text) <= press.room:
+        await press.answer(Screen((text,)))
+        return
+    await press.answer(Screen((f"{title} {gettext('It is long, so it is in the file.', press.locale)}", file)))
+
+
 PRESSED: Final[Mapping[Act, Flow]] = {
     Act.HOLD: hold,
     Act.RELEASE: release,
@@ -442,16 +567,16 @@ PRESSED: Final[Mapping[Act, Flow]] = {
     Act.NOT_HATEFUL: not_hateful,
     Act.CLOSE: ask_why,
     Act.CLOSE_AS: close,
-    Act.MORE: views.menu,
+    Act.MORE: menu,
     Act.REOPEN: reopen,
     Act.IS_POSTED: settle(is_posted=True),
     Act.NOT_POSTED: settle(is_posted=False),
     Act.SPLIT: split,
     Act.RETRACT: ask_why_retract,
     Act.RETRACT_AS: retract,
-    Act.SHOW_POST: views.show_post,
-    Act.SHOW_DRAFTS: views.show_drafts,
-    Act.SHOW_EVIDENCE: views.show_evidence,
+    Act.SHOW_POST: show_post,
+    Act.SHOW_DRAFTS: show_drafts,
+    Act.SHOW_EVIDENCE: show_evidence,
 }
 SUBMITTED: Final[Mapping[Act, Flow]] = {
     Act.EDIT: propose_edited,

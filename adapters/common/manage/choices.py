@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from adapters.common.desk_access import DeskAccess
-from adapters.common.manage import calls, flags, reports, rules_notice, setup, targets
+from adapters.common.manage import reports, setup, targets
 from adapters.common.manage.managers import CommunityFacts, Manager, require
 from adapters.common.manage.panels import Form, Panel
 from adapters.common.words.errors import explain
@@ -34,9 +34,9 @@ _FORMS: Final = frozenset(
         (targets.PANEL, "ask_keywords"),
         (targets.PANEL, "ask_forbidden"),
         (targets.PANEL, "ask_voice"),
-        (calls.PANEL, "ask_hours"),
-        (calls.PANEL, "ask_time_zone"),
-        *((rules_notice.PANEL, field) for field in rules_notice.ASKING),
+        (setup.CALLS, "ask_hours"),
+        (setup.CALLS, "ask_time_zone"),
+        *((setup.NOTICE, field) for field in setup.ASKING),
     }
 )
 FORM_SECONDS: Final = 2.0
@@ -62,8 +62,8 @@ class PanelAnswer:
 
 def form_of(chosen: PanelAnswer, policy: CommunityPolicy, facts: CommunityFacts, locale: str) -> Form:
     """The form that a button opens, with the present values."""
-    if chosen.panel == rules_notice.PANEL:
-        return rules_notice.notice_form(chosen.field, policy, locale)
+    if chosen.panel == setup.NOTICE:
+        return setup.notice_form(chosen.field, policy, locale)
     if chosen.field == "ask_reaction":
         return setup.reaction_form(policy, facts, locale)
     if chosen.field == "ask_disclosure_off":
@@ -72,8 +72,8 @@ def form_of(chosen: PanelAnswer, policy: CommunityPolicy, facts: CommunityFacts,
         "ask_keywords": targets.keywords_form,
         "ask_forbidden": targets.forbidden_form,
         "ask_voice": targets.voice_form,
-        "ask_hours": calls.hours_form,
-        "ask_time_zone": calls.time_zone_form,
+        "ask_hours": setup.hours_form,
+        "ask_time_zone": setup.time_zone_form,
     }
     return forms[chosen.field](policy, locale)
 
@@ -89,14 +89,14 @@ def changes_of(chosen: PanelAnswer, policy: CommunityPolicy, facts: CommunityFac
         if chosen.field == "reaction":
             return setup.reaction_changes(typed.get("reaction", ""), facts, locale)
         return setup.chosen_changes(chosen.field, chosen.values, policy, facts, locale)
-    if chosen.panel == calls.PANEL:
+    if chosen.panel == setup.CALLS:
         return _calls(chosen, typed, policy, facts, locale)
-    if chosen.panel == flags.PANEL:
-        return flags.chosen_changes(chosen.field, chosen.values)
-    if chosen.panel == rules_notice.PANEL:
+    if chosen.panel == setup.FLAGS:
+        return setup.flags_changes(chosen.field, chosen.values)
+    if chosen.panel == setup.NOTICE:
         if chosen.field == "silent":
-            return rules_notice.silent_changes(chosen.values, policy)
-        return rules_notice.worded_changes(chosen.field, typed, policy)
+            return setup.silent_changes(chosen.values, policy)
+        return setup.worded_changes(chosen.field, typed, policy)
     if chosen.field in ("keywords", "forbidden"):
         return targets.word_changes(chosen.field, typed)
     if chosen.field == "voice":
@@ -108,10 +108,10 @@ def _calls(
     chosen: PanelAnswer, typed: dict[str, str], policy: CommunityPolicy, facts: CommunityFacts, locale: str
 ) -> dict[str, object]:
     if chosen.field == "hours":
-        return calls.hours_changes(typed)
+        return setup.hours_changes(typed)
     if chosen.field == "time_zone":
-        return calls.time_zone_changes(typed)
-    return calls.chosen_changes(chosen.field, chosen.values, policy, facts, locale)
+        return setup.time_zone_changes(typed)
+    return setup.calls_changes(chosen.field, chosen.values, policy, facts, locale)
 
 
 @asynccontextmanager
@@ -148,12 +148,12 @@ class Panels:
         if name == reports.PANEL:
             return await self._cases(manager)
         policy = await self._policy(manager)
-        if name == calls.PANEL:
-            return calls.calls_panel(policy, manager.reader, facts)
-        if name == flags.PANEL:
-            return flags.flags_panel(policy, manager.reader)
-        if name == rules_notice.PANEL:
-            return rules_notice.notice_panel(policy, manager.reader)
+        if name == setup.CALLS:
+            return setup.calls_panel(policy, manager.reader, facts)
+        if name == setup.FLAGS:
+            return setup.flags_panel(policy, manager.reader)
+        if name == setup.NOTICE:
+            return setup.notice_panel(policy, manager.reader)
         if name == targets.PANEL:
             return targets.targets_panel(policy, manager.reader, await self._filter_figures(manager, policy))
         return setup.setup_panel(manager, policy, await self._status(manager), facts)

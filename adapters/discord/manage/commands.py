@@ -26,12 +26,10 @@ from adapters.common.manage.choices import PanelAnswer, Panels, in_time
 from adapters.common.manage.managers import require
 from adapters.common.manage.panels import ChoiceOf, Form, FormField, Panel, PanelButton, PanelChoice
 from adapters.common.manage.reports import Watch, exported, lately_text, statistics_text, status_text
+from adapters.discord import speech
 from adapters.discord.connection.client import IN_SERVERS, INSTALLED_IN_SERVERS, AntiphonClient, acts, listen
 from adapters.discord.connection.refs import NAME
 from adapters.discord.manage.servers import Server, ServerManager, manager_of
-from adapters.discord.speech.languages import CommandTranslator, reader_language
-from adapters.discord.speech.markup import MAX_CHARACTERS
-from adapters.discord.speech.private_answers import Interaction, answer, answer_command_errors, answer_error, defer
 from core.desk.rules.case_cards import Card
 from core.desk.rules.roles import OnCase, OnCommunity
 from core.engine.ports import HateDetector
@@ -104,8 +102,8 @@ async def sync_commands(client: AntiphonClient, memory: CommandFile) -> bool:
     Raises:
         PlatformUnavailable: Discord refused the commands, or cannot be reached.
     """
-    if not isinstance(client.tree.translator, CommandTranslator):
-        await client.tree.set_translator(CommandTranslator())
+    if not isinstance(client.tree.translator, speech.CommandTranslator):
+        await client.tree.set_translator(speech.CommandTranslator())
     wanted = payload_hash(await _payload(client.tree))
     key = f"{client.application_id}:everywhere"
     if memory.get(key) == wanted:
@@ -251,7 +249,7 @@ class PanelActions:
         self._client = client
         self._choosing = Panels(client.desk, detector)
 
-    async def hear(self, interaction: Interaction) -> None:
+    async def hear(self, interaction: speech.Interaction) -> None:
         """Answer an interaction that is one of ours; any other is left alone."""
         data: dict[str, Any] = dict(interaction.data or {})
         panel_field = field_of(data.get("custom_id"))
@@ -262,9 +260,9 @@ class PanelActions:
         try:
             await self._answer(interaction, PanelAnswer(*panel_field, values, form_values(data)))
         except Exception as err:
-            await answer_error(interaction, err)
+            await speech.answer_error(interaction, err)
 
-    async def _answer(self, interaction: Interaction, chosen: PanelAnswer) -> None:
+    async def _answer(self, interaction: speech.Interaction, chosen: PanelAnswer) -> None:
         if chosen.opens_form and interaction.type is discord.InteractionType.component:
             await self._ask(interaction, chosen)
             return
@@ -272,18 +270,18 @@ class PanelActions:
         manager = await manager_of(self._client, interaction)
         await self._put(interaction, manager, await self._choosing.answer(manager, chosen, self._facts(manager)))
 
-    async def _ask(self, interaction: Interaction, chosen: PanelAnswer) -> None:
+    async def _ask(self, interaction: speech.Interaction, chosen: PanelAnswer) -> None:
         """Open a form. Discord takes one only as the first answer, within three seconds: so nothing may take long."""
-        async with in_time(reader_language(interaction.locale.value, None)):
+        async with in_time(speech.reader_language(interaction.locale.value, None)):
             manager = await manager_of(self._client, interaction)
             form = await self._choosing.form(manager, chosen, self._facts(manager))
         await interaction.response.send_modal(modal_of(form))
 
-    async def show(self, interaction: Interaction, manager: ServerManager, panel: str) -> None:
+    async def show(self, interaction: speech.Interaction, manager: ServerManager, panel: str) -> None:
         """Put the panel with the present settings into the answer of an acknowledged interaction."""
         await self._put(interaction, manager, await self._choosing.panel(manager, panel, self._facts(manager)))
 
-    async def _put(self, interaction: Interaction, manager: ServerManager, panel: Panel) -> None:
+    async def _put(self, interaction: speech.Interaction, manager: ServerManager, panel: Panel) -> None:
         await interaction.edit_original_response(view=panel_layout(panel, manager.guild))
 
     def _facts(self, manager: ServerManager) -> Server:
@@ -344,12 +342,12 @@ class Commands:
         self._left_out = left_out
         self._detector = detector
 
-    async def show_panel(self, interaction: Interaction, panel: str) -> None:
+    async def show_panel(self, interaction: speech.Interaction, panel: str) -> None:
         """Show the panel in which a manager, or the server's owner, may change things."""
         manager = await self._begin(interaction, OnCommunity.CONFIGURE)
         await self._panels.show(interaction, manager, panel)
 
-    async def status(self, interaction: Interaction) -> None:
+    async def status(self, interaction: speech.Interaction) -> None:
         manager = await self._begin(interaction, OnCommunity.READ_STATISTICS)
         governance = self._client.desk.governance
         status = await governance.status(NAME, manager.community, manager.person)
@@ -359,21 +357,21 @@ class Commands:
         languages = frozenset[str]() if watched is None else watched.languages
         watch = Watch("" if reads else may_not_read(manager.locale), self._left_out(), languages)
         lacking = Server(manager.guild, reads).lacking(policy, manager.locale)
-        await answer(interaction, status_text(status, watch, lacking, manager.reader))
+        await speech.answer(interaction, status_text(status, watch, lacking, manager.reader))
 
-    async def list_cases(self, interaction: Interaction) -> None:
+    async def list_cases(self, interaction: speech.Interaction) -> None:
         """List the open cases, oldest first."""
         manager = await self._begin(interaction, OnCase.READ)
         await self._panels.show(interaction, manager, reports.PANEL)
 
-    async def show_case(self, interaction: Interaction, number: str) -> None:
+    async def show_case(self, interaction: speech.Interaction, number: str) -> None:
         """Show one case by its number; if it is open, its card comes back to the review channel where it is gone."""
         manager = await self._begin(interaction, OnCase.READ)
         casework = self._client.desk.casework
         card = await casework.numbered(NAME, manager.community, number, manager.person)
         await interaction.edit_original_response(view=self._card_view(card, manager.locale))
 
-    async def pause(self, interaction: Interaction, note: str) -> None:
+    async def pause(self, interaction: speech.Interaction, note: str) -> None:
         """Stop all posting here at once."""
         manager = await self._begin(interaction, OnCommunity.PAUSE)
         is_new = await self._client.desk.governance.pause(NAME, manager.community, manager.person, note)
@@ -383,9 +381,9 @@ class Commands:
             )
         else:
             sentence = gettext("Posting was paused already.", manager.locale)
-        await answer(interaction, sentence)
+        await speech.answer(interaction, sentence)
 
-    async def resume(self, interaction: Interaction, note: str) -> None:
+    async def resume(self, interaction: speech.Interaction, note: str) -> None:
         """Allow posting again."""
         manager = await self._begin(interaction, OnCommunity.RESUME)
         is_new = await self._client.desk.governance.resume(NAME, manager.community, manager.person, note)
@@ -393,24 +391,24 @@ class Commands:
             sentence = gettext("Posting goes on: what moderators approve is sent.", manager.locale)
         else:
             sentence = gettext("Posting was not paused here.", manager.locale)
-        await answer(interaction, sentence)
+        await speech.answer(interaction, sentence)
 
-    async def statistics(self, interaction: Interaction, days: int) -> None:
+    async def statistics(self, interaction: speech.Interaction, days: int) -> None:
         """Say what happened lately."""
         manager = await self._begin(interaction, OnCommunity.READ_STATISTICS)
         figures = await self._client.desk.governance.statistics(
             NAME, manager.community, manager.person, timedelta(days=days)
         )
-        await answer(interaction, statistics_text(figures, days, manager.reader))
+        await speech.answer(interaction, statistics_text(figures, days, manager.reader))
 
-    async def lately(self, interaction: Interaction) -> None:
+    async def lately(self, interaction: speech.Interaction) -> None:
         """Say who decided what lately; the desk asks whether the person may read cases."""
-        await defer(interaction)
+        await speech.defer(interaction)
         manager = await manager_of(self._client, interaction)
         decisions = await self._client.desk.governance.lately(NAME, manager.community, manager.person)
-        await answer(interaction, lately_text(decisions, manager.reader, MAX_CHARACTERS))
+        await speech.answer(interaction, lately_text(decisions, manager.reader, speech.MAX_CHARACTERS))
 
-    async def export(self, interaction: Interaction, suffix: str) -> None:
+    async def export(self, interaction: speech.Interaction, suffix: str) -> None:
         """Hand over the cases as a file."""
         manager = await self._begin(interaction, OnCommunity.EXPORT)
         rows, data = await exported(self._client.desk.governance, NAME, manager.community, manager.person, suffix)
@@ -423,14 +421,14 @@ class Commands:
         sentence = gettext("{rows} cases, with a pseudonym in place of every name.", manager.locale, rows=rows)
         await interaction.followup.send(sentence, file=file, ephemeral=True)
 
-    async def help(self, interaction: Interaction) -> None:
+    async def help(self, interaction: speech.Interaction) -> None:
         """Say what Antiphon does; anybody may know."""
-        await defer(interaction)
+        await speech.defer(interaction)
         manager = await manager_of(self._client, interaction)
-        await answer(interaction, help_text(manager.locale))
+        await speech.answer(interaction, help_text(manager.locale))
 
-    async def _begin(self, interaction: Interaction, action: OnCase | OnCommunity) -> ServerManager:
-        await defer(interaction)
+    async def _begin(self, interaction: speech.Interaction, action: OnCase | OnCommunity) -> ServerManager:
+        await speech.defer(interaction)
         manager = await manager_of(self._client, interaction)
         await require(self._client.desk, manager, action)
         return manager
@@ -521,15 +519,11 @@ def _add_reports(group: app_commands.Group, commands: Commands) -> None:
         await commands.help(interaction)
 
 
-def _nothing() -> int:
-    return 0
-
-
 def install(
     client: AntiphonClient,
     *,
     card_view: CardView,
-    left_out: Callable[[], int] = _nothing,
+    left_out: Callable[[], int] = lambda: 0,
     detector: HateDetector | None = None,
 ) -> None:
     """Add the commands and the panels to a client that is about to connect.
@@ -541,5 +535,5 @@ def install(
     """
     panels = PanelActions(client, detector)
     client.tree.add_command(group_of(Commands(client, panels, left_out, detector, card_view)))
-    answer_command_errors(client.tree)
+    speech.answer_command_errors(client.tree)
     listen(client, "interaction", panels.hear)

@@ -13,9 +13,7 @@ import discord
 from adapters.common.manage.managers import Manager
 from adapters.discord.connection.client import AntiphonClient
 from adapters.discord.connection.refs import NAME, everybody_in, is_private, seen_by_all
-from adapters.discord.speech.languages import reader_language
-from adapters.discord.speech.markup import is_emoji, reader_of
-from adapters.discord.speech.private_answers import Interaction, speak
+from adapters.discord.speech import Interaction, is_emoji, reader_language, reader_of, speak
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import Person, Role
 from core.errors import BadInput, NotAllowed

@@ -25,8 +25,7 @@ from adapters.discord.connection.client import AntiphonClient, acts, listen
 from adapters.discord.connection.refs import NAME, ref_of
 from adapters.discord.review.items import ANSWERERS, CaseItem, card_layout, custom_id, screen_layout, target_of
 from adapters.discord.review.surface import DiscordReviewSurface
-from adapters.discord.speech.languages import reader_language
-from adapters.discord.speech.markup import MAX_CHARACTERS, reader_of
+from adapters.discord.speech import MAX_CHARACTERS, reader_language, reader_of
 from core.desk.rules.case_cards import Card
 from core.desk.rules.desk_ports import Casework
 from core.desk.rules.roles import Person

@@ -1,7 +1,8 @@
-"""Cards in a review channel: shown once for each case, and edited in place; and what Discord's refusals mean for them.
+"""Cards in a review channel: shown once for each case, and edited in place; and notices beside them.
 
 A card never goes back to an older version, and no word of a case is shown in a channel that everybody can see. Cards
-are written with the bot's own rights, since the token of an interaction ends after fifteen minutes, and ping nobody.
+are written with the bot's own rights, since the token of an interaction ends after fifteen minutes, and ping nobody. A
+notice mentions the one role or person, and nobody else.
 """
 
 from __future__ import annotations
@@ -16,14 +17,17 @@ import discord
 
 from adapters.common.cards.shown_cards import ShownCards
 from adapters.common.words.markup import no_address
+from adapters.common.words.notices import notice_text
 from adapters.discord.connection.client import AntiphonClient, listen
-from adapters.discord.connection.error_meanings import FAULTS, UNKNOWN_MESSAGE
+from adapters.discord.connection.error_meanings import FAULTS, UNKNOWN_MESSAGE, of_send
 from adapters.discord.connection.refs import NAME, Place, place_of, seen_by_all
 from adapters.discord.connection.requests import OLD_MESSAGE, OldMessage, RequestFailed, RequestRepeated
 from adapters.discord.review.items import card_layout
+from adapters.discord.speech import reader_of
 from core.desk.rules.approval import CLOSED
 from core.desk.rules.case_cards import Card
 from core.desk.rules.platforms import MessageLook
+from core.desk.rules.policy import Notice
 from core.errors import CardRefused, PlatformBusy, PlatformUnavailable
 from core.i18n.sentences import Sentence, listed, sentence
 from core.models import PostRef
@@ -35,6 +39,10 @@ _NEEDED: Final = {
     "read_message_history": sentence("Read Message History"),
 }
 _AGAIN_SECONDS: Final = 5.0
+_TRIES: Final = 2
+_PAGE: Final = 100
+_NONCE_CHARACTERS: Final = 25
+_NOBODY: Final = discord.AllowedMentions.none()
 
 
 def is_of_old_message(err: Exception) -> bool:
@@ -137,12 +145,6 @@ def lacking_in(place: Place) -> list[Sentence]:
 def _needed_in(place: Place) -> dict[str, Sentence]:
     other = "send_messages" if isinstance(place, discord.Thread) else "send_messages_in_threads"
     return {name: words for name, words in _NEEDED.items() if name != other}
-
-
-_TRIES: Final = 2
-_PAGE: Final = 100
-_NONCE_CHARACTERS: Final = 25
-_NOBODY: Final = discord.AllowedMentions.none()
 
 
 class DiscordReviewSurface:
@@ -381,3 +383,60 @@ def _id(text: str) -> int:
             remedy=sentence("A manager chooses one with /antiphon setup."),
         )
     return int(text)
+
+
+class DiscordNotifier:
+    """A ``core.desk.rules.platforms.Notifier`` over a connected client."""
+
+    def __init__(self, client: AntiphonClient) -> None:
+        self._client = client
+
+    async def call(self, notice: Notice, role: str) -> None:
+        """Mention one role below the card."""
+        if not (role.isascii() and role.isdecimal()) or role == notice.community:
+            raise PlatformUnavailable(
+                sentence("There is no role {role} that can be called.", role=role),
+                remedy=sentence("Choose another with /antiphon setup."),
+            )
+        mentioned = discord.AllowedMentions(
+            everyone=False, users=False, roles=[discord.Object(int(role))], replied_user=False
+        )
+        await self._below_the_card(notice, f"<@&{role}>", mentioned)
+
+    async def tell(self, notice: Notice, user: str) -> None:
+        """Tell a person in a direct message; a reviewer who takes none is mentioned below the card."""
+        try:
+            person = discord.Object(int(user))
+            channel = await self._client.create_dm(person)
+            await channel.send(
+                self._words(notice), nonce=nonce_of(notice.key), suppress_embeds=True, allowed_mentions=_NOBODY
+            )
+        except discord.Forbidden:
+            if notice.outcome is not None:
+                return
+            mentioned = discord.AllowedMentions(everyone=False, users=[person], roles=False, replied_user=False)
+            await self._below_the_card(notice, f"<@{user}>", mentioned)
+        except FAULTS as err:
+            raise of_send(err, is_sent=True) from err
+
+    async def _below_the_card(self, notice: Notice, mention: str, mentioned: discord.AllowedMentions) -> None:
+        card = notice.card
+        channel = self._client.get_partial_messageable(int(card.channel))
+        reference = discord.MessageReference(
+            message_id=int(card.message), channel_id=int(card.channel), fail_if_not_exists=False
+        )
+        try:
+            await channel.send(
+                f"{mention} {self._words(notice)}",
+                reference=reference,
+                nonce=nonce_of(notice.key, mention),
+                suppress_embeds=True,
+                allowed_mentions=mentioned,
+            )
+        except FAULTS as err:
+            raise of_send(err, is_sent=True) from err
+
+    def _words(self, notice: Notice) -> str:
+        guild = self._client.get_guild(int(notice.community))
+        language = notice.language or (str(guild.preferred_locale) if guild is not None else "en")
+        return notice_text(notice, reader_of(language), "" if guild is None else guild.name)

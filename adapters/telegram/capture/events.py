@@ -1,39 +1,59 @@
-"""Capture on one client: what happens in groups, and the posts that somebody forwards in their private chat."""
+"""Capture on one client: ``/counter`` and what else happens in groups, and the posts that somebody forwards in private.
+
+A ``/counter`` that the group sees is deleted first, where Antiphon may, since it tells who flags. A person is answered
+in the group only ephemerally. Telegram hands over the answered message with the command, words included, also in
+privacy mode.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import re
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Final
 
 import telegram
-from telegram import InlineKeyboardButton, InlineKeyboardMarkup, LinkPreviewOptions, ReactionTypeEmoji, ReplyParameters
 from telegram.constants import ChatType
 
-from adapters.common.capture.changes import PostChanges
-from adapters.common.capture.known_posts import KnownPosts
-from adapters.common.capture.requests import DraftRequests, Followers, run_request
+from adapters.common.capture import requests
+from adapters.common.capture.flagged_posts import Flag, post_from_elsewhere
+from adapters.common.capture.known_posts import KnownPosts, PostChanges
 from adapters.common.capture.watch import ChannelWatch
+from adapters.common.cards.controls import ANONYMOUS
 from adapters.common.words.errors import explain
 from adapters.common.words.labels import language_for
 from adapters.common.words.messages import no_words, type_it
-from adapters.telegram.capture.commands import CounterCommand, answer_to, command_words
-from adapters.telegram.capture.flaggers import DraftWish, Flaggers, KnownGroup, KnownGroups, person_of
-from adapters.telegram.capture.posts import is_group, is_private, words_of
-from adapters.telegram.capture.recent_messages import RecentMessages
-from adapters.telegram.capture.sightings import SeenMessage
+from adapters.telegram.capture.posts import (
+    AnyChat,
+    RecentMessages,
+    SeenMessage,
+    answered_by,
+    check_capturable,
+    check_group,
+    is_group,
+    is_private,
+    words_of,
+)
 from adapters.telegram.connection.client import TelegramClient, UpdateEvent
 from adapters.telegram.connection.error_meanings import FAULTS, of_question
 from adapters.telegram.connection.refs import NAME, channel_of, revision_of
-from adapters.telegram.speech.private_answers import TelegramAnswer
+from adapters.telegram.speech import NO_PREVIEW, Answers, TelegramAnswer, ephemeral_command_of, is_ephemeral
 from core.desk.rules.policy import CommunityPolicy
+from core.desk.rules.roles import OnCase, Person
 from core.engine.ports import HateDetector
-from core.errors import BadInput, NotAllowed, StoreUnavailable
+from core.errors import BadInput, NotAllowed, PlatformUnavailable, StoreUnavailable
 from core.i18n.catalogs import gettext
-from core.models import MessageWords, Part, PartKind
+from core.models import MessageWords, Part, PartKind, PostRef, Priority, Wish
 
+_FORM: Final = re.compile(
+    rf"/(?:{'|'.join(sorted(requests.COMMAND_NAMES))})(?:@(?P<bot>\w+))?(?:\s+(?P<words>.*))?",
+    re.IGNORECASE | re.DOTALL,
+)
+_MOST_ASKED: Final = 30
+"""How many groups Telegram is asked about for one forwarded post."""
 CHOICE: Final = "from:"
 """Begins the data of a button that names a group."""
 _MOST_BUTTONS: Final = 10
@@ -48,6 +68,234 @@ _CLOCKS_DIFFER: Final = timedelta(minutes=1)
 """How far Telegram's clock may be ahead of this machine's; it says to the second only when something was written."""
 _MOST_WAITING: Final = 150
 """How many messages may wait to be looked at: so many fewer than are handed out at once that commands come through."""
+
+
+def command_words(message: telegram.Message, own_name: str) -> str | None:
+    """The words behind the command; ``None`` for any other message, and for another bot's command.
+
+    Args:
+        own_name: our account's name, without the @.
+    """
+    is_command = any(
+        entity.type == telegram.MessageEntity.BOT_COMMAND and entity.offset == 0 for entity in message.entities
+    )
+    match = _FORM.fullmatch(message.text or "") if is_command else None
+    if match is None or (match["bot"] or own_name).lower() != own_name.lower():
+        return None
+    return (match["words"] or "").strip()
+
+
+def answer_to(client: TelegramClient, heard: UpdateEvent, message: telegram.Message) -> TelegramAnswer:
+    """Where who sent a message is answered; nobody is where they hide behind the group, or a channel."""
+    user = None if message.sender_chat is not None else message.from_user
+    return TelegramAnswer(
+        client,
+        None if user is None or user.is_bot else user.id,
+        language_for(None if user is None else user.language_code, None),
+        message.date,
+        command=ephemeral_command_of(message, heard.raw["message"]),
+    )
+
+
+class CounterCommand:
+    """Hears the command in groups."""
+
+    def __init__(self, client: TelegramClient, flaggers: Flaggers) -> None:
+        self._client = client
+        self._flaggers = flaggers
+        self._answers = Answers()
+
+    async def hear(self, heard: UpdateEvent) -> bool:
+        """Flag the message that the command answers, or the words behind it; raises as ``Flaggers.about_message``."""
+        message = heard.update.message
+        if message is None or not is_group(message.chat):
+            return False
+        words = command_words(message, self._client.bot.username)
+        if words is None:
+            return False
+        answer = self._answers.of(heard.update.update_id, answer_to(self._client, heard, message))
+        if is_ephemeral(message):
+            await answer.acknowledge()
+        else:
+            await self._delete(message)
+        asker = _asker(message)
+        if asker is not None:
+            await self._take_in(heard, message, words, asker, answer)
+        self._answers.done(heard.update.update_id)
+        return True
+
+    async def _take_in(
+        self, heard: UpdateEvent, message: telegram.Message, words: str, by: Person, answer: TelegramAnswer
+    ) -> None:
+        locale = (message.from_user.language_code if message.from_user is not None else None) or ""
+        post = answered_by(message)
+        if post is not None:
+            request = DraftWish(by, f"/{requests.COMMAND}", answer, locale, requests.wish_in(words), heard.is_late)
+            await self._flaggers.about_message(request, post)
+        elif words and by.user:
+            request = DraftWish(by, "words from elsewhere", answer, locale, is_late=heard.is_late)
+            typed = MessageWords.of([Part(PartKind.OWN, words)])
+            await self._flaggers.about_words(request, message.chat, typed, f"words-{heard.update.update_id}")
+        else:
+            await requests.run_request(answer, _refused(answer))
+
+    async def _delete(self, command: telegram.Message) -> None:
+        """Take a command out of sight; without the right to delete messages it stays."""
+        try:
+            await self._client.bot.delete_message(command.chat.id, command.message_id)
+        except FAULTS:
+            return
+
+
+async def _refused(answer: TelegramAnswer) -> None:
+    locale = answer.reader.locale
+    raise BadInput(
+        gettext("Telegram does not say which post you mean.", locale),
+        remedy=gettext(
+            "Answer the post with /counter, forward it to Antiphon in a private chat, or type its words behind "
+            "/counter.",
+            locale,
+        ),
+    )
+
+
+def _asker(message: telegram.Message) -> Person | None:
+    """Who gave a command: a person, nobody by name for an administrator behind the group, ``None`` for all others."""
+    if message.sender_chat is not None:
+        return Person(NAME, "") if message.sender_chat.id == message.chat.id else None
+    user = message.from_user
+    return None if user is None or user.is_bot else person_of(user)
+
+
+@dataclass(frozen=True, slots=True)
+class DraftWish:
+    """A wish for drafts.
+
+    Attributes:
+        by: who has it; their ``user`` is "" for an administrator who hides behind the group's name.
+        how: the way it came, for the case.
+        answer: where they are answered.
+        locale: the language of their app, "" where it is not known.
+        wish: what the reply should be like.
+        is_late: Antiphon was away when they asked.
+    """
+
+    by: Person
+    how: str
+    answer: TelegramAnswer
+    locale: str = ""
+    wish: Wish = field(default_factory=Wish)
+    is_late: bool = False
+
+
+def person_of(user: telegram.User) -> Person:
+    return Person(NAME, str(user.id), user.full_name)
+
+
+class Flaggers:
+    """Takes in what people ask about."""
+
+    def __init__(self, client: TelegramClient, asking: requests.DraftRequests, recent: RecentMessages) -> None:
+        self._client = client
+        self._asking = asking
+        self._recent = recent
+
+    async def about_message(self, request: DraftWish, message: telegram.Message) -> None:
+        """Flag a message of a group.
+
+        Raises:
+            StoreUnavailable: the database does not answer; nothing was said, and it is to be asked again.
+        """
+        await requests.run_request(request.answer, self._flag_message(request, message))
+
+    async def about_words(self, request: DraftWish, chat: AnyChat, words: MessageWords, number: str) -> None:
+        """Flag words that are no message of the group; raises as ``about_message``.
+
+        Args:
+            number: names the words, the same if the same update is handled again.
+        """
+        await requests.run_request(request.answer, self._flag_words(request, chat, words, number))
+
+    async def may_flag(self, chat: int, by: Person) -> bool:
+        """Whether somebody may ask for drafts in a group; raises as ``Governance.require``."""
+        try:
+            await self._client.desk.governance.require(NAME, str(chat), by, OnCase.FLAG)
+        except NotAllowed:
+            return False
+        return True
+
+    async def _flag_message(self, request: DraftWish, message: telegram.Message) -> None:
+        policy = await self._policy(request, message.chat)
+        message = self._recent.with_words(message)
+        check_capturable(message, policy, self._client.own_id(), request.answer.reader.locale)
+        is_member, gets_drafts = False, bool(request.by.user)
+        if gets_drafts and not await requests.may_have_drafts(
+            self._client.desk, str(message.chat.id), request.by, policy
+        ):
+            is_member, gets_drafts = True, False
+        priority = Priority.ASKED if gets_drafts else Priority.FLAGGED
+        seen = SeenMessage(message, policy, self._recent, request.is_late)
+        how = request.how if request.by.user else ANONYMOUS
+        post = await seen.post(Flag(request.by.user, how, priority, request.wish if gets_drafts else Wish()))
+        await self._asking.take_in(
+            post, message.date, request.by, request.answer, wants_drafts=gets_drafts, is_member=is_member
+        )
+
+    async def _flag_words(self, request: DraftWish, chat: AnyChat, words: MessageWords, number: str) -> None:
+        policy = await self._policy(request, chat)
+        check_group(chat, policy, request.answer.reader.locale)
+        await self._client.desk.governance.require(NAME, str(chat.id), request.by, OnCase.FLAG)
+        ref = PostRef(NAME, str(chat.id), channel_of(chat.id), number)
+        flag = Flag(request.by.user, request.how, Priority.ASKED, request.wish)
+        post = post_from_elsewhere(ref, words.text, flag, words)
+        post = replace(post, is_late=request.is_late)
+        await self._asking.take_in(post, request.answer.asked_at, request.by, request.answer, wants_drafts=True)
+
+    async def _policy(self, request: DraftWish, chat: AnyChat) -> CommunityPolicy:
+        """The policy of a group as it is now; the answer speaks the language that the person and it agree on."""
+        policy = await self._client.desk.governance.policy(NAME, str(chat.id))
+        request.answer.speak(language_for(request.locale, policy.language))
+        if request.is_late:
+            request.answer.preface = gettext(
+                "Antiphon was away when you asked, and takes it up now.", request.answer.reader.locale
+            )
+        return policy
+
+
+@dataclass(frozen=True, slots=True)
+class KnownGroup:
+    """A group, by its id and its name."""
+
+    id: int
+    title: str
+
+
+class KnownGroups:
+    """The groups that the application knows."""
+
+    def __init__(self, client: TelegramClient, flaggers: Flaggers) -> None:
+        self._client = client
+        self._flaggers = flaggers
+
+    async def of(self, person: Person) -> list[KnownGroup]:
+        """The groups in which somebody may ask for drafts; one that cannot be asked about now is left out.
+
+        Raises:
+            StoreUnavailable: the database does not answer.
+        """
+        named = await self._client.desk.governance.communities(NAME)
+        chats = [int(name) for name in named if name.removeprefix("-").isdecimal()]
+        groups = await asyncio.gather(*(self._if_allowed(chat, person) for chat in chats[:_MOST_ASKED]))
+        return [group for group in groups if group is not None]
+
+    async def _if_allowed(self, chat: int, person: Person) -> KnownGroup | None:
+        try:
+            if not await self._flaggers.may_flag(chat, person):
+                return None
+        except PlatformUnavailable:
+            return None
+        title = await self._client.title_of(chat)
+        return None if title is None else KnownGroup(chat, title)
 
 
 class PrivatePosts:
@@ -69,7 +317,7 @@ class PrivatePosts:
             return False
         answer = answer_to(self._client, heard, message)
         request = DraftWish(person_of(user), _ELSEWHERE, answer, user.language_code or "", is_late=heard.is_late)
-        await run_request(answer, self._take_in(request, message))
+        await requests.run_request(answer, self._take_in(request, message))
         return True
 
     async def choose(self, heard: UpdateEvent) -> bool:
@@ -90,7 +338,7 @@ class PrivatePosts:
             shown=shown.message_id,
         )
         request = DraftWish(person_of(query.from_user), _ELSEWHERE, answer, locale, is_late=heard.is_late)
-        await run_request(
+        await requests.run_request(
             answer, self._chosen(request, (query.data or "").removeprefix(CHOICE), shown.reply_to_message)
         )
         return True
@@ -132,16 +380,16 @@ class PrivatePosts:
     async def _ask(self, request: DraftWish, message: telegram.Message, groups: list[KnownGroup]) -> None:
         """Ask which group the words are for, below the message with the words; in the private chat alone."""
         rows = [
-            [InlineKeyboardButton(group.title[:_LABEL] or str(group.id), callback_data=f"{CHOICE}{group.id}")]
+            [telegram.InlineKeyboardButton(group.title[:_LABEL] or str(group.id), callback_data=f"{CHOICE}{group.id}")]
             for group in groups
         ]
         try:
             await self._client.bot.send_message(
                 int(request.by.user),
                 gettext("For which group should Antiphon draft a reply to this?", request.answer.reader.locale),
-                reply_markup=InlineKeyboardMarkup(rows),
-                reply_parameters=ReplyParameters(message.message_id, allow_sending_without_reply=False),
-                link_preview_options=LinkPreviewOptions(is_disabled=True),
+                reply_markup=telegram.InlineKeyboardMarkup(rows),
+                reply_parameters=telegram.ReplyParameters(message.message_id, allow_sending_without_reply=False),
+                link_preview_options=NO_PREVIEW,
             )
         except FAULTS as err:
             raise of_question(err) from err
@@ -320,7 +568,7 @@ def _is_set(change: telegram.MessageReactionUpdated, wanted: str) -> bool:
 def _has(reactions: tuple[telegram.ReactionType, ...], wanted: str) -> bool:
     plain = wanted.replace(_AS_PICTURE, "")
     return any(
-        isinstance(reaction, ReactionTypeEmoji) and reaction.emoji.replace(_AS_PICTURE, "") == plain
+        isinstance(reaction, telegram.ReactionTypeEmoji) and reaction.emoji.replace(_AS_PICTURE, "") == plain
         for reaction in reactions
     )
 
@@ -330,10 +578,10 @@ class Capture:
 
     def __init__(self, client: TelegramClient, detector: HateDetector | None) -> None:
         known_posts, recent = KnownPosts(_soon()), RecentMessages()
-        self.following = Followers(client.desk, lambda: datetime.now(UTC))
+        self.following = requests.Followers(client.desk, lambda: datetime.now(UTC))
         self.watching = ChannelWatch(client.desk, known_posts, client.own_id, detector, most_waiting=_MOST_WAITING)
         self.changes = PostChanges(client.desk, known_posts)
-        flaggers = Flaggers(client, DraftRequests(client.desk, known_posts, self.following), recent)
+        flaggers = Flaggers(client, requests.DraftRequests(client.desk, known_posts, self.following), recent)
         posts = PrivatePosts(client, flaggers, KnownGroups(client, flaggers), recent)
         client.listen("message", CounterCommand(client, flaggers).hear)
         client.listen("message", posts.hear)

@@ -1,29 +1,42 @@
-"""Which messages of Telegram may become cases, and which words one holds, by whom.
+"""Messages of Telegram as capture looks at them: which may become cases, which words they hold, and the latest of them.
 
 Everything is private but the groups that everybody can find by a public name, and those whose managers chose a place
 for review. In such a group every member reads every post, as in a server of another platform. Posts are never taken
 from private chats, channels and the private messages to a channel.
+
+Telegram lets no bot fetch a message. The post that a reaction or a forwarded message points at, and the conversation
+around a post, can therefore only be found among the messages that were heard where Antiphon may read them. They are
+kept in memory for an hour, and never written anywhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from datetime import datetime
+from typing import Final, TypeAlias
 
 import telegram
 from telegram import MessageOriginChannel, MessageOriginChat, MessageOriginHiddenUser, MessageOriginUser
 from telegram.constants import ChatType
 
+from adapters.common.capture.flagged_posts import MAX_MESSAGES, Conversation, Flag, Remark, arranged
 from adapters.common.words.messages import no_words, type_it
 from adapters.telegram.connection.client import UNREADABLE
+from adapters.telegram.connection.refs import ref_of, revision_of, topic_of
 from core.desk.rules.policy import CommunityPolicy
 from core.errors import NotAllowed
 from core.i18n.catalogs import gettext
-from core.models import MessageWords, Part, PartKind, Unread, joined_parts
+from core.models import FlaggedPost, MessageWords, Part, PartKind, PostRef, Unread, joined_parts
 
 AnyChat: TypeAlias = telegram.Chat | telegram.ChatFullInfo
 """A chat as messages name it, or as Telegram tells of it when it is asked."""
+_Holder: TypeAlias = telegram.Message | telegram.ExternalReplyInfo
+"""What a poll or a checklist may stand in."""
+KEPT_SECONDS: Final = 3600.0
+MOST_KEPT: Final = 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +77,6 @@ def origin_of(origin: telegram.MessageOrigin) -> tuple[str, str]:
     if isinstance(origin, MessageOriginChat):
         return "", origin.sender_chat.title or ""
     return "", (origin.chat.title or "") if isinstance(origin, MessageOriginChannel) else ""
-
-
-_Holder: TypeAlias = telegram.Message | telegram.ExternalReplyInfo
-"""What a poll or a checklist may stand in."""
 
 
 def _own(message: telegram.Message) -> list[Part]:
@@ -210,3 +219,214 @@ def _why_nobody(message: telegram.Message, own_id: str, locale: str) -> str:
     if channel is not None:
         return gettext("An administrator wrote this message in the group's name: nobody can tell which person.", locale)
     return gettext("No person wrote this message: bots and system messages are not answered.", locale)
+
+
+@dataclass(frozen=True, slots=True)
+class SeenMessage:
+    """Implements ``adapters.common.capture.watch.Sighting``; ``policy`` is that of the message's group.
+
+    With ``is_late`` Antiphon was away when somebody flagged it.
+
+    Raises:
+        ValueError: ``ref`` and ``post`` of an ephemeral message, which has no number to be named by.
+    """
+
+    message: telegram.Message
+    policy: CommunityPolicy
+    recent: RecentMessages
+    is_late: bool = False
+
+    @property
+    def ref(self) -> PostRef:
+        return ref_of(self.message.chat.id, self.message.message_id, topic_of(self.message))
+
+    @property
+    def may_have_words(self) -> bool:
+        return bool(words_of(self.message).parts)
+
+    async def words(self) -> MessageWords:
+        return words_of(self.message)
+
+    @property
+    def written_at(self) -> datetime:
+        return self.message.date
+
+    @property
+    def is_by_person(self) -> bool:
+        """Whether somebody wrote it who can be told from others."""
+        return author_of(self.message) is not None
+
+    @property
+    def is_private(self) -> bool:
+        """Whether nothing may be taken from where it is."""
+        return is_private(self.message.chat, self.policy)
+
+    async def post(self, flag: Flag) -> FlaggedPost:
+        """The message with the conversation around it; of a private place nothing but the message itself."""
+        sender, words = author_of(self.message) or Author("", ""), words_of(self.message)
+        author, name = words.author_of(sender.id, sender.name)
+        if self.is_private:
+            how, soon = flag.how, flag.priority
+            return FlaggedPost(self.ref, words.text, author, flag.by, how, (), soon, is_private=True)
+        around = conversation_of(self.message, self.recent)
+        return FlaggedPost(
+            self.ref,
+            words.text,
+            author,
+            flag.by,
+            flag.how,
+            around.thread,
+            flag.priority,
+            root=around.root,
+            wish=flag.wish,
+            revision=revision_of(self.message),
+            author_name=name,
+            is_late=self.is_late,
+            words=words,
+        )
+
+
+class RecentMessages:
+    """Messages by chat and number, the latest ``most`` of them.
+
+    Args:
+        seconds_now: seconds that only grow.
+    """
+
+    def __init__(
+        self,
+        *,
+        most: int = MOST_KEPT,
+        seconds_now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._most = most
+        self._seconds_now = seconds_now
+        self._messages: OrderedDict[tuple[int, int], tuple[float, telegram.Message]] = OrderedDict()
+
+    def add(self, message: telegram.Message) -> None:
+        """Remember a message, or how it reads now; one without a number of its own is none that could be found."""
+        if message.message_id <= 0:
+            return
+        key = (message.chat.id, message.message_id)
+        since, _ = self._messages.get(key, (self._seconds_now(), None))
+        self._messages[key] = (since, message)
+        self._forget_old()
+
+    def find(self, chat: int, message: int) -> telegram.Message | None:
+        self._forget_old()
+        _, remembered = self._messages.get((chat, message), (0.0, None))
+        return remembered
+
+    def with_words(self, message: telegram.Message) -> telegram.Message:
+        """The message that holds the words which apps show below a picture: of an album, the one with the caption."""
+        if message.media_group_id is None or said_in(message).strip():
+            return message
+        self._forget_old()
+        album = (
+            other
+            for _, other in self._messages.values()
+            if other.chat.id == message.chat.id
+            and other.media_group_id == message.media_group_id
+            and said_in(other).strip()
+        )
+        return min(album, key=lambda other: other.message_id, default=message)
+
+    def before(self, message: telegram.Message, most: int) -> list[telegram.Message]:
+        """What was written before a message in its chat and topic, the latest first."""
+        self._forget_old()
+        messages = [
+            earlier
+            for _, earlier in self._messages.values()
+            if earlier.chat.id == message.chat.id
+            and topic_of(earlier) == topic_of(message)
+            and earlier.message_id < message.message_id
+        ]
+        return sorted(messages, key=lambda earlier: earlier.message_id, reverse=True)[:most]
+
+    def forwarded(self, message: telegram.Message) -> list[telegram.Message]:
+        self._forget_old()
+        origin = message.forward_origin
+        if origin is None:
+            return []
+        return [
+            earlier
+            for _, earlier in self._messages.values()
+            if earlier.date == origin.date
+            and said_in(earlier) == said_in(message)
+            and earlier.forward_origin is None
+            and _is_by(earlier, origin)
+        ]
+
+    def _forget_old(self) -> None:
+        now = self._seconds_now()
+        while self._messages:
+            since, _ = next(iter(self._messages.values()))
+            if len(self._messages) <= self._most and now - since <= KEPT_SECONDS:
+                return
+            self._messages.popitem(last=False)
+
+
+def _is_by(message: telegram.Message, origin: telegram.MessageOrigin) -> bool:
+    author = author_of(message)
+    if author is None:
+        return False
+    if isinstance(origin, MessageOriginUser):
+        return author.id == str(origin.sender_user.id)
+    if isinstance(origin, MessageOriginHiddenUser):
+        return author.name == origin.sender_user_name
+    return isinstance(origin, MessageOriginChat) and author.id == str(origin.sender_chat.id)
+
+
+def answered_by(message: telegram.Message) -> telegram.Message | None:
+    """The message that this one answers.
+
+    In a topic every message that answers nothing is shown as an answer to the note that the topic was made. What an
+    ephemeral message says is nobody's post.
+    """
+    answered = message.reply_to_message
+    if answered is None or answered.forum_topic_created is not None or answered.message_id <= 0:
+        return None
+    return answered if answered.chat.id == message.chat.id else None
+
+
+def conversation_of(message: telegram.Message, recent: RecentMessages) -> Conversation:
+    """The conversation of a message; what was not heard is left out."""
+    parents, is_comment = _parents(message, recent)
+    before = recent.before(message, MAX_MESSAGES)
+    thread = arranged(message.message_id, [*_remarks(parents), *_title(message)], _remarks(before))
+    if not parents:
+        return Conversation(thread)
+    holds_many = is_comment or message.is_topic_message
+    root = None if holds_many else message.message_thread_id
+    return Conversation(thread, str(root or parents[-1].message_id))
+
+
+def _parents(message: telegram.Message, recent: RecentMessages) -> tuple[list[telegram.Message], bool]:
+    """What a message answers, and what that answers, the nearest first; and whether all are below a channel's post."""
+    parents: list[telegram.Message] = []
+    parent = answered_by(recent.find(message.chat.id, message.message_id) or message) or answered_by(message)
+    while parent is not None and len(parents) < MAX_MESSAGES:
+        if parent.is_automatic_forward:
+            return parents, True
+        parents.append(parent)
+        heard = recent.find(parent.chat.id, parent.message_id)
+        parent = None if heard is None else answered_by(heard)
+    return parents, False
+
+
+def _title(message: telegram.Message) -> list[Remark]:
+    """The title of the topic in which a message answers nothing, by who made the topic."""
+    made = message.reply_to_message
+    author = author_of(made) if made is not None and made.forum_topic_created is not None else None
+    if made is None or made.forum_topic_created is None or author is None:
+        return []
+    return [Remark(made.message_id, author.id, made.forum_topic_created.name)]
+
+
+def _remarks(messages: Iterable[telegram.Message]) -> list[Remark]:
+    """What people said; bots belong to no conversation."""
+    return [
+        Remark(message.message_id, words.author_of(author.id, author.name)[0], words.text)
+        for message in messages
+        if (author := author_of(message)) is not None and (words := words_of(message))
+    ]

@@ -19,9 +19,9 @@ from adapters.common.words.errors import log_failure
 from adapters.telegram.connection.client import TelegramClient, UpdateEvent
 from adapters.telegram.connection.error_meanings import FAULTS, of_question
 from adapters.telegram.connection.refs import NAME
-from adapters.telegram.review.places import ReviewPlaces, place_of, shared_language
-from adapters.telegram.roles import administers, may_speak
-from adapters.telegram.speech.markup import reader_language, reader_of
+from adapters.telegram.platform import administers, may_speak
+from adapters.telegram.review.surface import ReviewPlaces, place_of, shared_language
+from adapters.telegram.speech import reader_language, reader_of
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import Person, Role
 from core.errors import BadInput, NotAllowed, PlatformUnavailable

@@ -19,7 +19,7 @@ from adapters.common.cards.controls import Act, Control, Emphasis, Target
 from adapters.common.decisions.press import Options, Screen, TextFile
 from adapters.common.words.excerpts import shortened
 from adapters.common.words.markup import no_address
-from adapters.telegram.speech.markup import MAX_CHARACTERS, reader_of
+from adapters.telegram.speech import MAX_CHARACTERS, reader_of
 from core.desk.rules.case_cards import Card
 from core.models import PostRef
 

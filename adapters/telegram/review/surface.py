@@ -1,7 +1,11 @@
-"""Cards in a review chat: shown once for each case, and edited in place.
+"""Cards in a review chat: where they may be shown, shown once for each case, edited in place; and notices of them.
 
 A card never goes back to an older version, never shows a word of a case in a chat that people other than moderators can
 read, mentions nobody, and waits where a person waits for an answer.
+
+It is shown in a private group of moderators, a topic in it, or one person's private chat; cases of another platform in
+groups alone, since nobody there says whose private chat it is. What Telegram says of a chat is remembered for a minute
+at most. Where it does not say what a chat is, nothing of a case is written there.
 
 Telegram has no keys for sends and lets no bot read the messages of a chat. So two calls for one case without ``shown``
 are one card as long as this process remembers the first. A process that ends between showing a card and storing its
@@ -15,33 +19,141 @@ import time
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Final
 
-from telegram.constants import ParseMode
-from telegram.error import BadRequest
+from telegram import ChatFullInfo, ReplyParameters
+from telegram.constants import ChatType, ParseMode
+from telegram.error import BadRequest, Forbidden
 
 from adapters.common.cards.shown_cards import ShownCards
 from adapters.common.words.markup import no_address
+from adapters.common.words.notices import notice_text
+from adapters.telegram.connection import error_meanings
 from adapters.telegram.connection.client import TelegramClient, UpdateEvent
-from adapters.telegram.connection.error_meanings import FAULTS, description_of, is_message_gone, is_unchanged
 from adapters.telegram.connection.limiter import PATIENT, PROGRESS
 from adapters.telegram.connection.refs import NAME, numbers_of
 from adapters.telegram.review.layout import card_message
-from adapters.telegram.review.places import ReviewPlaces, is_of_other_platform, place_of, shared_language
-from adapters.telegram.review.private_words import NO_PREVIEW
-from adapters.telegram.review.refusals import of_card
+from adapters.telegram.speech import NO_PREVIEW, reader_of
 from core.desk.rules.approval import CLOSED
 from core.desk.rules.case_cards import Card
 from core.desk.rules.platforms import MessageLook
-from core.errors import PlatformBusy, PlatformUnavailable
+from core.desk.rules.policy import Notice
+from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable
+from core.i18n.catalogs import gettext
 from core.i18n.sentences import sentence
 from core.models import PostRef
 
+_KEPT_SECONDS: Final = 60.0
+_MOST_KEPT: Final = 2000
+_CLOSED_CHATS: Final = (ChatType.PRIVATE, ChatType.GROUP, ChatType.SUPERGROUP)
 _TRIES: Final = 2
 _REMEMBERED: Final = 2000
 _LOOK_SECONDS: Final = 3600.0
 """How often cards are looked for, since Telegram tells no bot of a deleted message."""
 _NO_MESSAGE: Final = ("message to react not found", "message_id_invalid")
+_SAME_SECONDS: Final = 120.0
+_MOST_SAID: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewPlace:
+    """A chat, and a topic of it, where cards are shown."""
+
+    chat: int
+    topic: int | None
+
+
+def place_of(channel: str) -> ReviewPlace:
+    """What ``CommunityPolicy.review_channel`` names.
+
+    Raises:
+        PlatformUnavailable: no chat of Telegram's.
+    """
+    try:
+        numbers = numbers_of(PostRef(NAME, "", channel, "1"))
+    except PlatformUnavailable as err:
+        raise error_meanings.not_a_place() from err
+    return ReviewPlace(numbers.chat, numbers.topic)
+
+
+def shared_language(client: TelegramClient, community: str, channel: str) -> str:
+    """The language of a community's cards in a place ("" for none), where it chose none.
+
+    That of most people who were heard in its group and in the place; English before anybody was.
+    """
+    chats = list[int]()
+    for named in (community, channel):
+        with suppress(PlatformUnavailable):
+            chats.append(place_of(named).chat)
+    return client.shared_languages.of(*chats) or "en"
+
+
+class ReviewPlaces:
+    """Looks what the review chats are.
+
+    Args:
+        seconds_now: seconds that only grow.
+    """
+
+    def __init__(self, client: TelegramClient, *, seconds_now: Callable[[], float] = time.monotonic) -> None:
+        self._client = client
+        self._seconds_now = seconds_now
+        self._open: dict[int, tuple[float, bool]] = {}
+
+    async def require_closed(self, community: str, channel: str) -> ReviewPlace:
+        """Refuse a place that others than moderators can read.
+
+        Raises:
+            PlatformUnavailable: it is open, gone, the watched group itself, or a private chat for another platform.
+            PlatformBusy: Telegram does not say what it is.
+            StoreUnavailable: nobody can say whether the cases of the group are reviewed elsewhere.
+        """
+        place = self.require_known_closed(community, channel)
+        if is_of_other_platform(community):
+            policy = await self._client.desk.policies.surely_of(str(place.chat))
+            if policy.review_channel:  # the group has members, and its own cases are shown elsewhere
+                raise error_meanings.is_watched_itself()
+        remembered = self._open.get(place.chat)
+        if remembered is None or self._seconds_now() >= remembered[0]:
+            if len(self._open) >= _MOST_KEPT:
+                self._open.clear()
+            self._open[place.chat] = (self._seconds_now() + _KEPT_SECONDS, await self._is_open(place.chat))
+        return self.require_known_closed(community, channel)
+
+    def require_known_closed(self, community: str, channel: str) -> ReviewPlace:
+        """The same by what is known without asking; raises ``PlatformUnavailable`` alone."""
+        place = place_of(channel)
+        if str(place.chat) == community:
+            raise error_meanings.is_watched_itself()
+        if is_of_other_platform(community) and place.chat > 0:
+            raise error_meanings.chat_of_one()
+        if self._open.get(place.chat, (0.0, False))[1]:
+            raise error_meanings.chat_open()
+        return place
+
+    def forget(self, chat: int) -> None:
+        """Ask again at the next use: something changed there."""
+        self._open.pop(chat, None)
+
+    async def _is_open(self, chat: int) -> bool:
+        try:
+            return _can_be_read_by_others(await self._client.bot.get_chat(chat))
+        except (BadRequest, Forbidden) as err:
+            raise error_meanings.chat_gone() from err
+        except error_meanings.FAULTS as err:
+            raise error_meanings.of_card(err) from err
+
+
+def is_of_other_platform(community: str) -> bool:
+    """Whether a community is no chat, so that its cases are those of another platform; "" is none."""
+    return bool(community) and not community.removeprefix("-").isdecimal()
+
+
+def _can_be_read_by_others(chat: ChatFullInfo) -> bool:
+    """Whether it is a channel, can be found by a name, or discusses a channel, so that anybody can join it."""
+    has_name = chat.type != ChatType.PRIVATE and bool(chat.username or chat.active_usernames)
+    return chat.type not in _CLOSED_CHATS or has_name or chat.linked_chat_id is not None
 
 
 class TelegramReviewSurface:
@@ -88,10 +200,10 @@ class TelegramReviewSurface:
         try:
             await self._client.bot.set_message_reaction(numbers.chat, numbers.message)
         except BadRequest as err:
-            if any(words in description_of(err) for words in _NO_MESSAGE):
+            if any(words in error_meanings.description_of(err) for words in _NO_MESSAGE):
                 return MessageLook(frozenset(), frozenset({card}))
-        except FAULTS as err:
-            raise of_card(err) from err
+        except error_meanings.FAULTS as err:
+            raise error_meanings.of_card(err) from err
         return MessageLook(frozenset({card}), frozenset())
 
     async def check(self, community: str, channel: str) -> None:
@@ -169,8 +281,8 @@ class TelegramReviewSurface:
                 reply_markup=written.keyboard,
                 rate_limit_args=PROGRESS if is_progress else PATIENT,
             )
-        except FAULTS as err:
-            raise of_card(err, is_progress=is_progress) from err
+        except error_meanings.FAULTS as err:
+            raise error_meanings.of_card(err, is_progress=is_progress) from err
         shown = PostRef(NAME, card.community, channel, str(sent.message_id))
         self._sent[card.case_id, channel] = shown
         if len(self._sent) > _REMEMBERED:
@@ -199,17 +311,19 @@ class TelegramReviewSurface:
                     reply_markup=written.keyboard,
                     rate_limit_args=None if is_new else PROGRESS if is_progress else PATIENT,
                 )
-            except FAULTS as err:
-                if is_message_gone(err) or "message can't be edited" in description_of(err):
+            except error_meanings.FAULTS as err:
+                if error_meanings.is_message_gone(err) or "message can't be edited" in error_meanings.description_of(
+                    err
+                ):
                     return False
-                if not is_unchanged(err):
-                    raise of_card(err, is_progress=is_progress) from err
+                if not error_meanings.is_unchanged(err):
+                    raise error_meanings.of_card(err, is_progress=is_progress) from err
             shown.version, shown.is_progress = card.version, card.is_progress
             return True
 
     async def take_away(self, place: PostRef) -> None:
         numbers = numbers_of(place)
-        with suppress(*FAULTS):
+        with suppress(*error_meanings.FAULTS):
             await self._client.bot.delete_message(numbers.chat, numbers.message)
 
     async def _rights_changed(self, heard: UpdateEvent) -> bool:
@@ -221,3 +335,81 @@ class TelegramReviewSurface:
 
     def _language_of(self, card: Card, channel: str) -> str:
         return card.community_language or shared_language(self._client, card.community, channel)
+
+
+class TelegramNotifier:
+    """A ``core.desk.rules.platforms.Notifier`` over a client.
+
+    A call to many mentions nobody, since Telegram has no roles and the message itself notifies all of the chat. A
+    person who cannot be written to is mentioned in the review chat. Nobody is named where people other than moderators
+    read. Telegram knows no keys: that two calls for one ``Notice.key`` are one message is remembered by this process
+    alone.
+    """
+
+    def __init__(self, client: TelegramClient) -> None:
+        self._client = client
+        self._places = ReviewPlaces(client)
+        self._said: OrderedDict[str, float] = OrderedDict()
+
+    async def call(self, notice: Notice, role: str) -> None:
+        """Say it below the card, for everybody in the review chat; ``role`` names nobody on Telegram."""
+        await self._below_the_card(notice, "")
+
+    async def tell(self, notice: Notice, user: str) -> None:
+        """Tell a person in their private chat; a reviewer who never opened one is mentioned below the card."""
+        if not (user.isascii() and user.isdecimal()):
+            raise PlatformUnavailable(
+                sentence("Telegram does not know this person."), remedy=sentence("Tell them yourself.")
+            )
+        if self._is_said(notice.key):
+            return
+        try:
+            where = "" if notice.outcome is not None else await self._title(notice.community)
+            words = self._words(notice, where)
+            await self._client.bot.send_message(int(user), words, ParseMode.HTML, link_preview_options=NO_PREVIEW)
+        except (Forbidden, BadRequest):  # they never began a chat with the bot, or blocked it
+            if notice.outcome is None:
+                you = gettext("For you", notice.language)
+                await self._below_the_card(notice, f'<a href="tg://user?id={user}">{you}</a>: ')
+        except error_meanings.FAULTS as err:
+            raise self._failed(notice, err) from err
+        else:
+            self._keep(notice.key)
+
+    async def _below_the_card(self, notice: Notice, mention: str) -> None:
+        if self._is_said(notice.key):
+            return
+        place = await self._places.require_closed(notice.community, notice.card.channel)
+        try:
+            await self._client.bot.send_message(
+                place.chat,
+                f"{mention}{self._words(notice)}",
+                ParseMode.HTML,
+                message_thread_id=place.topic,
+                link_preview_options=NO_PREVIEW,
+                reply_parameters=ReplyParameters(numbers_of(notice.card).message, allow_sending_without_reply=True),
+                rate_limit_args=PATIENT,
+            )
+        except error_meanings.FAULTS as err:
+            raise self._failed(notice, err) from err
+        self._keep(notice.key)
+
+    def _failed(self, notice: Notice, err: BaseException) -> Exception:
+        meant = error_meanings.of_send(err)
+        if isinstance(meant, AmbiguousSend):
+            self._keep(notice.key)
+        return meant
+
+    def _is_said(self, key: str) -> bool:
+        return time.monotonic() < self._said.get(key, 0.0)
+
+    def _keep(self, key: str) -> None:
+        self._said[key] = time.monotonic() + _SAME_SECONDS
+        if len(self._said) > _MOST_SAID:
+            self._said.popitem(last=False)
+
+    async def _title(self, community: str) -> str:
+        return (await self._client.bot.get_chat(int(community))).title or ""
+
+    def _words(self, notice: Notice, where: str = "") -> str:
+        return notice_text(notice, reader_of(notice.language or "en"), where)

@@ -1,6 +1,6 @@
-"""What the API can do: each operation with its scope, what it takes and what it gives.
+"""What the API can do: each operation with its scope, what it takes and what it gives, and its OpenAPI 3.1 description.
 
-The routes and the description are made of this list. What is allowed is decided by the desk, for the
+The routes and the description are made of one list of operations. What is allowed is decided by the desk, for the
 person and the case of each request. There is no operation that proposes or approves a text, says that one was posted,
 or takes one back.
 """
@@ -8,19 +8,22 @@ or takes one back.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import cache
 from math import ceil
 from typing import Any, Final
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
 from pydantic import BaseModel, ValidationError
+from pydantic.json_schema import models_json_schema
 
 from adapters.common.cards.contents import open_gist
 from adapters.common.words.markup import Reader
 from adapters.web.api import shapes
-from adapters.web.api.problems import API, DESCRIPTION, is_api, problem
+from adapters.web.api.shapes import API, DESCRIPTION, Problem, is_api, problem
 from adapters.web.cases import recent_decisions, seen_case
 from adapters.web.door import Tries, address_of_asker
 from adapters.web.site import SITE, VISITOR, locale_of, reader_of, visitor_of
@@ -39,6 +42,17 @@ BEARER: Final = web.RequestKey("bearer", Bearer)
 API_TRIES: Final = web.AppKey("api_tries", Tries)
 CASE_ID: Final = "[0-9a-f]{32}"
 _CASE: Final = f"{API}/cases/{{case}}"
+_READ, _DECIDE, _AT = Scope.READ, Scope.DECIDE, shapes.AtVersion
+_VERSION: Final = "1"
+"""Grows when something is taken away or changes its meaning; additions leave it."""
+_REF: Final = "#/components/schemas/{model}"
+_CASE_PARAMETER: Final = {
+    "name": "case",
+    "in": "path",
+    "required": True,
+    "description": "The case's id.",
+    "schema": {"type": "string", "pattern": f"^{CASE_ID}$"},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,7 +357,6 @@ async def _split(request: web.Request, case_id: str, by: Person, asked: shapes.A
     return await request.app[SITE].casework.split_out(case_id, asked.version, by)
 
 
-_READ, _DECIDE, _AT = Scope.READ, Scope.DECIDE, shapes.AtVersion
 OPERATIONS: Final = (
     Operation("me", "GET", f"{API}/me", _READ, "what the token may do", _me, shapes.Me),
     Operation("queue", "GET", f"{API}/cases", _READ, "what waits, a page of it", _queue, shapes.Queue, shapes.InQueue),
@@ -409,3 +422,71 @@ OPERATIONS: Final = (
         _AT,
     ),
 )
+
+
+def add_to(router: web.UrlDispatcher) -> None:
+    """Add the routes of the API."""
+    router.add_get(DESCRIPTION, _described)
+    for operation in OPERATIONS:
+        path = operation.path.replace("{case}", f"{{case:{CASE_ID}}}")
+        router.add_route(operation.method, path, answering(operation))
+
+
+async def _described(_: web.Request) -> web.Response:
+    return web.Response(body=json.dumps(description()).encode(), content_type="application/json")
+
+
+@cache
+def description() -> dict[str, Any]:
+    """The whole description."""
+    shapes: list[type[BaseModel]] = [Problem, *(one.gives for one in OPERATIONS)]
+    asked = [one.asks for one in OPERATIONS if one.asks is not None]
+    pairs = [(shape, "serialization") for shape in dict.fromkeys(shapes)]
+    _, made = models_json_schema(
+        [*pairs, *((shape, "validation") for shape in dict.fromkeys(asked))],  # type: ignore[list-item]
+        ref_template=_REF,
+    )
+    schemas = made["$defs"]
+    paths: dict[str, dict[str, Any]] = {}
+    for operation in OPERATIONS:
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, schemas)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Antiphon's dashboard",
+            "version": _VERSION,
+            "summary": "Cases that wait for people. No operation approves a reply.",
+        },
+        "paths": paths,
+        "security": [{"token": []}],
+        "components": {
+            "schemas": schemas,
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _operation(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
+    failed = {"description": "Why nothing was done.", "content": {"application/problem+json": _schema(Problem)}}
+    described: dict[str, Any] = {
+        "operationId": operation.name,
+        "summary": operation.summary,
+        "description": f"Needs a token with the scope {operation.scope}.",
+        "security": [{"token": [operation.scope.value]}],
+        "responses": {
+            "200": {"description": "Done.", "content": {"application/json": _schema(operation.gives)}},
+            "4XX": failed,
+            "5XX": failed,
+        },
+    }
+    parameters = [_CASE_PARAMETER] if "{case}" in operation.path else []
+    if operation.asks is not None and operation.method == "POST":
+        described["requestBody"] = {"required": True, "content": {"application/json": _schema(operation.asks)}}
+    elif operation.asks is not None:
+        named = schemas[operation.asks.__name__]["properties"]
+        parameters = [*parameters, *({"name": name, "in": "query", "schema": one} for name, one in named.items())]
+    return described | ({"parameters": parameters} if parameters else {})
+
+
+def _schema(shape: type[BaseModel]) -> dict[str, Any]:
+    return {"schema": {"$ref": _REF.format(model=shape.__name__)}}

@@ -1,23 +1,49 @@
 """What the API takes and gives, as pydantic models: the description and the checks are made from them.
 
-Enumerated values are those of the core; sentences are in the reader's language.
+Enumerated values are those of the core; sentences are in the reader's language. What failed is told as RFC 9457 says,
+with a code for programs and a remedy for people.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
+from http import HTTPStatus
 from typing import Annotated, Any, Final, Literal
 
+from aiohttp import web
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from core.desk.rules.approval import CaseState, CloseReason
 from core.desk.rules.dashboard_ports import Scope
+from core.i18n.sentences import sentence
 from core.models import Action, Intent, Kind, ReadBy, TargetGroup, Verdict
 
 MOST_TEXT: Final = 20_000
 Words = Annotated[str, StringConstraints(max_length=MOST_TEXT, pattern="^[^\\x00]*$")]
 """A text that somebody wrote."""
 Version = Annotated[int, Field(ge=0, lt=10**9)]
+Code = Literal[
+    "token", "scope", "not_allowed", "not_found", "method", "conflict", "too_large", "not_json", "bad_input",
+    "too_many", "broken", "unavailable",
+]  # fmt: skip
+"""What a failure is, for programs."""
+API: Final = "/api"
+DESCRIPTION: Final = f"{API}/openapi.json"
+CODES: Final[Mapping[int, Code]] = {
+    401: "token",
+    403: "not_allowed",
+    404: "not_found",
+    405: "method",
+    409: "conflict",
+    413: "too_large",
+    415: "not_json",
+    422: "bad_input",
+    429: "too_many",
+    500: "broken",
+    503: "unavailable",
+}
+"""By status; a token without the scope has the code ``scope`` instead."""
 
 
 class Shape(BaseModel):
@@ -86,13 +112,6 @@ class Since(Shape):
 
 
 # What is answered
-
-
-Code = Literal[
-    "token", "scope", "not_allowed", "not_found", "method", "conflict", "too_large", "not_json", "bad_input",
-    "too_many", "broken", "unavailable",
-]  # fmt: skip
-"""What a failure is, for programs."""
 
 
 class Fault(Shape):
@@ -337,3 +356,43 @@ class Changes(Shape):
 
     number: int
     cases: tuple[str, ...]
+
+
+def is_api(request: web.Request) -> bool:
+    """Whether a program asks, and not a browser."""
+    return request.path == API or request.path.startswith(f"{API}/")
+
+
+def of_the_api(status: int) -> tuple[str, str]:
+    """What a request is told that is for no operation, or too large."""
+    remedy = sentence("See the description of the API: {address}.", address=DESCRIPTION)
+    if status == 404:
+        return sentence("There is nothing at this address."), remedy
+    if status == 405:
+        return sentence("There is something at this address, but not for this method."), remedy
+    if status == 413:
+        return sentence("This is more than Antiphon takes at once."), sentence("Shorten the text.")
+    return sentence("Antiphon did not understand the request."), remedy
+
+
+def problem(
+    status: int,
+    said: str,
+    remedy: str,
+    *,
+    code: Code | None = None,
+    faults: tuple[Fault, ...] = (),
+    headers: Mapping[str, str] | None = None,
+) -> web.Response:
+    """What went wrong and what to do about it, both in the reader's language."""
+    body = Problem(
+        title=HTTPStatus(status).phrase,
+        status=status,
+        detail=said,
+        code=code or CODES.get(status, "bad_input"),
+        remedy=remedy,
+        faults=faults,
+    )
+    return web.Response(
+        body=body.model_dump_json().encode(), status=status, content_type="application/problem+json", headers=headers
+    )

@@ -19,7 +19,7 @@ from typing import Final
 
 from sqlalchemy import URL
 
-from bot.compose.chores import BACKUP, SCHEDULED
+from bot.compose.desk import BACKUP, SCHEDULED
 from bot.compose.engine import make_folder
 from bot.settings import Settings
 from core.desk.database.connection import Database, Session, connected, translating

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from adapters.sample.posts import SAMPLE_FLAGS
+from adapters.sample import SAMPLE_FLAGS
 from core.engine.request import SURE
 from tests.e2e.conftest import SOON, Antiphon, Result, bot_replies
 

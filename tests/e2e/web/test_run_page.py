@@ -10,7 +10,7 @@ import subprocess
 import aiohttp
 import pytest
 
-from adapters.sample.posts import SAMPLE_FLAGS
+from adapters.sample import SAMPLE_FLAGS
 from tests.e2e.conftest import GUARD_SECONDS, Antiphon, check_quiet
 from tests.fakes.machine.patience import until
 from tests.fakes.web.browsing import Browser

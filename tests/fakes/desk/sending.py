@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from adapters.sample.community import SampleCommunity
+from adapters.sample import SampleCommunity
 from bot.compose.desk import build_desk
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import DraftQueue

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from adapters.sample.community import SampleCommunity
+from adapters.sample import SampleCommunity
 from bot.cli import serve as serve_command
 from bot.serve.platforms import ServedPlatform, in_process
 from bot.settings import Settings

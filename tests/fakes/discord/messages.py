@@ -12,7 +12,7 @@ from discord import ui
 
 from adapters.common.decisions.flows import proposal_screen
 from adapters.discord.review.items import screen_layout
-from adapters.discord.speech.markup import reader_of
+from adapters.discord.speech import reader_of
 from core.desk.rules.case_cards import ProposedReply
 
 

@@ -14,7 +14,8 @@ import pytest
 from simcord.env import Env
 
 from adapters.discord.connection.client import AntiphonClient, DiscordOptions
-from adapters.discord.review import DiscordReviewSurface, install
+from adapters.discord.review.presses import install
+from adapters.discord.review.surface import DiscordReviewSurface
 from core.desk.rules.case_cards import Card
 from core.desk.rules.desk_ports import Casework
 from core.desk.rules.policy import CommunityPolicy

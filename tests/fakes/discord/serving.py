@@ -8,7 +8,7 @@ from datetime import datetime
 
 from bot.compose.application import open_application
 from bot.compose.discord import MakeClient, discord_platform
-from bot.serve.process import serve
+from bot.serve.supervision import serve
 from bot.settings import Settings
 from core.desk.views.platforms import PlatformStatus
 from core.engine.llm.budget import Profile

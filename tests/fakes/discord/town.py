@@ -15,9 +15,9 @@ import simcord
 from adapters.discord.capture import Capture
 from adapters.discord.capture import install as install_capture
 from adapters.discord.connection.client import AntiphonClient, DiscordOptions
-from adapters.discord.manage import CommandFile, sync_commands
-from adapters.discord.manage import install as install_manage
-from adapters.discord.review import card_layout
+from adapters.discord.manage.commands import CommandFile, sync_commands
+from adapters.discord.manage.commands import install as install_manage
+from adapters.discord.review.items import card_layout
 from core.desk.rules.desk_ports import Casework
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import Role

@@ -17,7 +17,7 @@ import discord
 from pydantic import SecretStr
 from simcord.env import Env
 
-from adapters.discord import AntiphonClient
+from adapters.discord.connection.client import AntiphonClient
 from bot.settings import DeskSettings, DiscordSettings, Settings
 from core.engine.pipeline import Engine
 from tests.fakes.discord.messages import buttons_of, read_as_discord_shows, texts_of

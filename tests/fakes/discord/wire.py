@@ -8,7 +8,8 @@ from contextlib import asynccontextmanager
 
 import discord
 
-from adapters.discord import DiscordOptions, DiscordPlatform
+from adapters.discord.connection.client import DiscordOptions
+from adapters.discord.platform import DiscordPlatform
 from core.models import PostRef
 from tests.fakes.discord.server import DiscordServer, DiscordState, LoopbackClient, connected
 from tests.fakes.discord.server.faults import Fault

@@ -10,7 +10,7 @@ import pytest
 from core.errors import DocumentRefused
 from kb.documents import ParsedFile
 from kb.parsing import process
-from kb.parsing.files import read
+from kb.parsing.child import read
 from kb.parsing.limits import ParsingLimits
 from kb.parsing.process import parse
 from tests.fakes.documents.files import fetched

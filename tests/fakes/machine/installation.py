@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import SecretStr
 from sqlalchemy import URL
 
-from adapters.sample.community import SampleCommunity
+from adapters.sample import SampleCommunity
 from bot.compose.desk import build_desk
 from bot.settings import CommunitySettings, DeskSettings, Settings
 from core.desk.database.connection import Database

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from adapters.mastodon.platform import MastodonPlatform
-from adapters.mastodon.speech.plain_text import plain_text
+from adapters.mastodon.speech import plain_text
 from core.desk.database.connection import Database, Session
 from core.desk.rules.policy import to_json
 from core.desk.rules.roles import Person, Role

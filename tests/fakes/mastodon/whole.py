@@ -12,15 +12,15 @@ from typing import Any
 from aiohttp import ClientSession, CookieJar
 from pydantic import SecretStr
 
+from adapters.mastodon.capture import BREAK
 from adapters.mastodon.connection.refs import NAME
-from adapters.mastodon.speech.plain_text import plain_text
-from adapters.mastodon.speech.private_answers import BREAK
-from bot.cli.doctor.setup_pages import DoctorSetupChecks
+from adapters.mastodon.speech import plain_text
+from bot.cli.doctor.checks import DoctorSetupChecks
 from bot.compose.application import open_application, open_database
 from bot.compose.mastodon import mastodon_platform
 from bot.compose.web import dashboard
 from bot.serve.platforms import ServedPlatform
-from bot.serve.process import serve
+from bot.serve.supervision import serve
 from bot.settings import DeskSettings, MastodonSettings, Settings
 from core.desk.communities.accounts import WebAccounts
 from core.desk.communities.decisions import CommunityDesk

@@ -10,7 +10,7 @@ from typing import Any, Final
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
 from adapters.mastodon.connection.refs import NAME
 from adapters.mastodon.platform import MastodonPlatform
-from adapters.mastodon.speech.plain_text import plain_text
+from adapters.mastodon.speech import plain_text
 from core.desk.rules.policy import CommunityPolicy, PlaceRules
 from core.models import PostRef
 from tests.fakes.machine.clock import Seconds

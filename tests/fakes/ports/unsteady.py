@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from adapters.sample.community import SampleCommunity
+from adapters.sample import SampleCommunity
 from bot.serve.platforms import Connection, ServedPlatform, Services
 from core.desk.rules.approval import ApprovedReply
 from core.desk.rules.case_cards import InPublic

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, cast
 
-from adapters.telegram.capture import Capture, install
+from adapters.telegram.capture.events import Capture, install
 from adapters.telegram.connection.client import TelegramClient, TelegramOptions
 from adapters.telegram.connection.updates import heard, inbox_update
 from core.desk.rules.desk_ports import Casework

@@ -13,7 +13,8 @@ from telegram import Update
 
 from adapters.telegram.connection.client import TelegramClient, TelegramOptions, UpdateEvent
 from adapters.telegram.connection.limiter import TelegramLimiter
-from adapters.telegram.review import TelegramReviewSurface, install
+from adapters.telegram.review.presses import install
+from adapters.telegram.review.surface import TelegramReviewSurface
 from core.desk.rules.case_cards import Card
 from core.desk.rules.desk_ports import Casework
 from core.desk.rules.policy import CommunityPolicy

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, Final
 
-from adapters.telegram.platform import TelegramPlatform
-from adapters.telegram.roles import TelegramRoles
+from adapters.telegram.platform import TelegramPlatform, TelegramRoles
 from core.desk.database.connection import Database, Session
 from core.desk.rules.roles import Person, Role
 from core.desk.schema import Change

@@ -20,7 +20,7 @@ from pydantic import SecretStr
 from bot.compose.application import open_application
 from bot.compose.platforms import configured_platforms
 from bot.serve.platforms import ServedPlatform
-from bot.serve.process import serve
+from bot.serve.supervision import serve
 from bot.settings import DeskSettings, Settings, TelegramSettings
 from core.desk.views.platforms import PlatformStatus
 from core.engine.pipeline import Engine

@@ -19,7 +19,7 @@ from yarl import URL
 from adapters.web.door import Tries
 from adapters.web.server import application, listening, serving
 from adapters.web.site import Site
-from bot.cli.doctor.setup_pages import DoctorSetupChecks
+from bot.cli.doctor.checks import DoctorSetupChecks
 from bot.settings import Settings
 from core.desk.communities.accounts import ApiTokens, WebAccounts
 from core.desk.communities.governance import CommunityGovernance

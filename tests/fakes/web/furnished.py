@@ -10,7 +10,7 @@ from typing import Final
 
 from playwright.async_api import Page
 
-from adapters.web.exposure import EXPOSURE
+from adapters.web.cases import EXPOSURE
 from adapters.web.providers import discord, mastodon
 from adapters.web.site import SITE
 from core.desk.communities.decisions import CommunityDesk

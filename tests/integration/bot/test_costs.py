@@ -16,7 +16,7 @@ from typing import TypeVar
 
 import pytest
 
-from adapters.sample.community import SampleCommunity
+from adapters.sample import SampleCommunity
 from bot.compose.desk import build_casework, build_desk
 from core.desk.database.connection import Database, connected
 from core.desk.drafting.queue import DraftQueue

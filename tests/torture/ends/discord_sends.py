@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
-from adapters.discord import DiscordOptions, DiscordPlatform, DiscordRoles
+from adapters.discord.connection.client import DiscordOptions
+from adapters.discord.platform import DiscordPlatform, DiscordRoles
 from core.desk.database.connection import Database, Session
 from core.desk.rules.approval import CaseState
 from core.desk.rules.policy import CommunityPolicy

@@ -22,9 +22,8 @@ from sqlalchemy import URL, select
 from adapters.common.arrivals import UpdateHandler
 from adapters.mastodon import capture
 from adapters.mastodon.connection.client import MENTION, MastodonClient, MastodonOptions, NotificationEvent
-from adapters.mastodon.connection.notifications import NotificationPoll
 from adapters.mastodon.connection.refs import NAME
-from adapters.mastodon.connection.updates import FIRST, MastodonDispatcher
+from adapters.mastodon.connection.updates import FIRST, MastodonDispatcher, NotificationPoll
 from bot.compose.desk import build_casework, build_desk
 from bot.serve.supervision import cancel_all, first_of
 from core.desk.communities.decisions import CommunityDesk

@@ -23,7 +23,7 @@ from typing import Final, NamedTuple
 from sqlalchemy import URL, func, select
 
 from adapters.common.arrivals import UpdateHandler
-from adapters.telegram import capture
+from adapters.telegram.capture import events
 from adapters.telegram.connection.client import TelegramClient, TelegramOptions, UpdateEvent
 from adapters.telegram.connection.limiter import TelegramLimiter
 from adapters.telegram.connection.refs import NAME
@@ -181,7 +181,7 @@ async def _take_in(place: Place, url: str, token: str, database: Database) -> No
 
     for kind in _KINDS:
         client.listen(kind, say)
-    captured = capture.install(client, detector=_Detector())
+    captured = events.install(client, detector=_Detector())
     inbox = StoredInbox(database, NAME, client.own_id(), f"process {os.getpid()}", lease=_LEASE)
     handling = UpdateHandler(TelegramDispatcher(client), inbox)
     polling = UpdatePoll(client, inbox, handling.wake)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.sample.posts import SAMPLE_FLAGS, SAMPLE_THREAD
+from adapters.sample import SAMPLE_FLAGS, SAMPLE_THREAD
 from bench.measures.samples import Log, Sample
 from bench.replies.engine import costs, duels, failures, limits_of, ratios, results
 from bench.replies.runs import ANSWER, REWARD, Referee, answer_all, duel_all, outcomes_of, referee_all, rewards_of

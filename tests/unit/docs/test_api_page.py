@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import get_args
 
-from adapters.web.api import problems
+from adapters.web.api import shapes
 from adapters.web.api.routes import OPERATIONS
 from adapters.web.api.shapes import Code
 from core.desk.rules.dashboard_ports import Scope
@@ -27,7 +27,7 @@ def test_the_page_lists_the_codes() -> None:
     for codes, statuses in re.findall(r"^\| (`[^|]+) \| ([\d, ]+) \|", table, re.MULTILINE):
         named, numbers = re.findall(r"`(\w+)`", codes), [int(one) for one in statuses.split(", ")]
         told |= dict(zip(named, numbers, strict=True))
-    assert told == {"scope": 403, **{code: status for status, code in problems.CODES.items()}}
+    assert told == {"scope": 403, **{code: status for status, code in shapes.CODES.items()}}
     assert set(told) == set(get_args(Code))
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from selectolax.lexbor import LexborHTMLParser as Html
 
-from adapters.web.names import Names
+from adapters.web.site import Names
 from core.desk.review.approvals import ReplyChecks
 from core.desk.rules.approval import CaseState, CloseReason
 from core.desk.rules.roles import Role

@@ -19,8 +19,7 @@ from schemathesis.specs.openapi.checks import (
     unsupported_method,
 )
 
-from adapters.web.api.description import description
-from adapters.web.api.routes import OPERATIONS
+from adapters.web.api.routes import OPERATIONS, description
 from tests.fakes.web.browsing import Dashboard
 
 _CHECKS: Final = [

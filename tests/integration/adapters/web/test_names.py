@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.web.names import Names
+from adapters.web.site import Names
 from core.desk.communities.decisions import CommunityDesk
 from core.desk.rules.approval import CloseReason
 from core.desk.rules.roles import Operator, Person, Role

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from sqlalchemy import func, select
 
-from adapters.web.oauth import UnderWay
+from adapters.web.door import UnderWay
 from core.desk.database.connection import Session
 from core.desk.rules.roles import Person
 from core.desk.schema import WebSessionRow

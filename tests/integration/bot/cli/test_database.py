@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import URL
 from typer.testing import CliRunner, Result
 
-from adapters.sample.community import SampleCommunity
+from adapters.sample import SampleCommunity
 from bot.cli.doctor.database import examine_database
 from bot.cli.main import app
 from bot.settings import load_settings

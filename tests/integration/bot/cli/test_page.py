@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.sample.community import SampleCommunity
-from adapters.sample.posts import SAMPLE_FLAGS
+from adapters.sample import SAMPLE_FLAGS, SampleCommunity
 from bot.cli.sample_town import SampleTown
 from bot.compose.application import admit
 from bot.compose.desk import build_casework, build_desk

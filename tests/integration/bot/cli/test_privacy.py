@@ -12,7 +12,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from adapters.sample.community import SampleCommunity
+from adapters.sample import SampleCommunity
 from bot.cli.privacy import privacy
 from core.models import FlaggedPost
 from tests.fakes.machine.installation import flag_in

@@ -11,13 +11,13 @@ import pytest
 from rich.console import Console
 from sqlalchemy import URL
 
-from adapters.sample.community import SampleCommunity
+from adapters.sample import SampleCommunity
 from bot.cli.render import show_suggestion
 from bot.cli.report import document
 from bot.compose.application import Application, admit, open_application
 from bot.compose.desk import build_desk
 from bot.serve.platforms import Connection, in_process
-from bot.serve.process import connected
+from bot.serve.supervision import connected
 from core.desk.communities.export import export
 from core.desk.communities.own_cards import PreparedReplies
 from core.desk.database.connection import Database

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import URL
 
-from adapters.sample.community import SampleCommunity
+from adapters.sample import SampleCommunity
 from bot.compose import application as service
 from bot.compose.application import admit, open_application, open_workers
 from bot.serve.platforms import Connection, in_process
-from bot.serve.process import connected, serve
 from bot.serve.status import Status
+from bot.serve.supervision import connected, serve
 from core.desk.database.connection import Session
 from core.desk.drafting.queue import DraftQueue
 from core.desk.rules.approval import CaseState

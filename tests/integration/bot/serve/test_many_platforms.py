@@ -13,8 +13,7 @@ from sqlalchemy import URL
 
 from bot.cli.doctor.checks import examine_platforms
 from bot.compose.application import Application, admit, open_application
-from bot.serve.process import serve
-from bot.serve.supervision import Patience, first_of
+from bot.serve.supervision import Patience, first_of, serve
 from bot.settings import Settings
 from core.desk.drafting.queue import Backoff
 from core.desk.rules.approval import CaseState

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.sample.community import SampleCommunity
+from adapters.sample import SampleCommunity
 from bot.compose.desk import build_desk
 from bot.serve.status import STOPPING
 from core.desk.database.connection import Database

@@ -11,10 +11,10 @@ import pytest
 from prometheus_client import generate_latest
 from sqlalchemy import URL
 
-from adapters.sample.community import SampleCommunity
+from adapters.sample import SampleCommunity
 from bot.compose.application import Application, admit, open_application
 from bot.serve.platforms import in_process
-from bot.serve.process import serve
+from bot.serve.supervision import serve
 from core.desk.rules.approval import ApprovedReply, CaseState, RetractReason
 from core.desk.rules.roles import Person
 from core.desk.runtime import logs

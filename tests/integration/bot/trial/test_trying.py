@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.cli.doctor.checks import examine_trial
-from bot.compose.voices import voice_of
-from bot.compose.writers import languages_alone, open_pooling, writer_of
+from bot.compose.voices import languages_alone, open_pooling, voice_of, writer_of
 from bot.settings import Settings, load_settings
 from bot.trial.trial import (
     LabelledPost,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from adapters.sample.posts import SAMPLE_FLAGS, SAMPLE_THREAD
+from adapters.sample import SAMPLE_FLAGS, SAMPLE_THREAD
 from core.desk.rules.shortfalls import why_no_draft
 from core.engine.cards.answers import shipped_vectors
 from core.engine.llm.budget import LIVE

@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from bot.cli.lazy import Later
-from bot.cli.main import LATER, app
+from bot.cli.main import LATER, Later, app
 
 HEAVY = "torch transformers sentence_transformers openai faiss Stemmer sqlalchemy discord aiohttp"
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from adapters.sample.community import SampleCommunity
+from adapters.sample import SampleCommunity
 from bot.cli.render import DraftsAsTheyCome, show_suggestion
 from core.models import Action, Draft, Intent, Progress, ReadBy, Scores
 from tests.fakes.engine.suggestions import suggestion_for

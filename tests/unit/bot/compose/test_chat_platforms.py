@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.discord.speech import markup as discord
-from adapters.mastodon.speech import exact_text as mastodon
-from adapters.telegram.speech import markup as telegram
+from adapters.discord import speech as discord
+from adapters.mastodon import speech as mastodon
+from adapters.telegram import speech as telegram
 from bot.compose.application import SHORTEST_POST
 from bot.compose.platforms import configured_platforms, platforms_to_serve
 from bot.settings import load_settings

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from adapters.sample.posts import SAMPLE_THREAD
+from adapters.sample import SAMPLE_THREAD
 from core.engine.cards.bank import load_stereotypes
 from core.engine.llm.budget import LIVE
 from core.engine.reading import signals

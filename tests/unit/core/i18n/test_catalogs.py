@@ -21,7 +21,7 @@ from telegram import BotCommandScope
 from adapters.common.cards.controls import Act, Target, for_menu
 from adapters.common.decisions.flows import ask_redraft, ask_why, ask_why_retract
 from adapters.common.decisions.press import Press, Screen, edit_dialog, note_dialog
-from adapters.common.manage import calls, flags, rules_notice, setup, targets
+from adapters.common.manage import setup, targets
 from adapters.common.manage.managers import CommunityFacts, Manager
 from adapters.discord.capture import CaptureCommands, add_commands
 from adapters.discord.connection.client import AntiphonClient
@@ -30,8 +30,7 @@ from adapters.discord.manage.commands import modal_of as form_modal
 from adapters.discord.manage.servers import FOR_REVIEW, Server, permission_words
 from adapters.discord.review.items import card_layout, screen_layout
 from adapters.discord.review.presses import modal_of
-from adapters.discord.speech.languages import CommandTranslator
-from adapters.discord.speech.markup import MAX_CHARACTERS, reader_of
+from adapters.discord.speech import MAX_CHARACTERS, CommandTranslator, reader_of
 from adapters.telegram.manage.commands import commands_for
 from core.desk.rules.case_cards import Card, DeskStatus
 from core.desk.rules.policy import CommunityPolicy
@@ -110,7 +109,7 @@ def test_the_sentences_of_pages_are_collected(tmp_path: Path):
 
 def test_only_commands_and_their_translator_ask_for_what_is_no_literal() -> None:
     """Whatever else did could not be collected, and would stay English; choices of commands are collected as words."""
-    assert uncollectable() == ["adapters/discord/capture.py", "adapters/discord/speech/languages.py"]
+    assert uncollectable() == ["adapters/discord/capture.py", "adapters/discord/speech.py"]
     assert len(sentences()) > 300
 
 
@@ -248,10 +247,10 @@ async def test_commands_are_called_in_sentences_as_platforms_show_them() -> None
     for language in TRANSLATED:
         for sentence, translation in translations(language).items():
             called = set(_CALLED.findall(sentence)) & english
-            calls = set(_CALLED.findall(translation))
-            assert calls <= shown[language], translation
-            assert bool(calls) is bool(called), translation
-            assert language != "eu" or called <= calls, translation
+            setup = set(_CALLED.findall(translation))
+            assert setup <= shown[language], translation
+            assert bool(setup) is bool(called), translation
+            assert language != "eu" or called <= setup, translation
 
 
 def _on_telegram(language: str) -> set[str]:
@@ -333,9 +332,9 @@ def panels(locale: str) -> Iterator[discord.ui.LayoutView]:
         yield panel_layout(setup.setup_panel(manager, policy, shown, facts), guild)
     yield panel_layout(setup.confirm_panel(reader_of(locale)), guild)
     yield panel_layout(targets.targets_panel(policy, reader_of(locale)), guild)
-    yield panel_layout(calls.calls_panel(policy, reader_of(locale), facts), guild)
-    yield panel_layout(flags.flags_panel(policy, reader_of(locale)), guild)
-    yield panel_layout(rules_notice.notice_panel(policy, reader_of(locale)), guild)
+    yield panel_layout(setup.calls_panel(policy, reader_of(locale), facts), guild)
+    yield panel_layout(setup.flags_panel(policy, reader_of(locale)), guild)
+    yield panel_layout(setup.notice_panel(policy, reader_of(locale)), guild)
 
 
 def forms(locale: str) -> Iterator[discord.ui.Modal]:
@@ -343,9 +342,9 @@ def forms(locale: str) -> Iterator[discord.ui.Modal]:
     facts: CommunityFacts = Server(cast("discord.Guild", None), reads_messages=False)
     yield form_modal(setup.disclosure_form(locale))
     yield form_modal(setup.reaction_form(policy, facts, locale))
-    yield form_modal(calls.hours_form(policy, locale))
-    yield form_modal(calls.time_zone_form(policy, locale))
-    yield form_modal(rules_notice.notice_form("ask_eu", policy, locale))
+    yield form_modal(setup.hours_form(policy, locale))
+    yield form_modal(setup.time_zone_form(policy, locale))
+    yield form_modal(setup.notice_form("ask_eu", policy, locale))
     yield form_modal(targets.keywords_form(policy, locale))
     yield form_modal(targets.forbidden_form(policy, locale))
     yield form_modal(targets.voice_form(policy, locale))

@@ -6,8 +6,7 @@ import pytest
 
 from core.engine.wording.figures import figures
 from kb.parsing.clean_text import cleaned
-from kb.parsing.raised_marks import OFF, ON
-from kb.parsing.raw_text import Raw
+from kb.parsing.raw_text import OFF, ON, Raw
 
 
 def text_of(marked: str) -> str:

@@ -8,7 +8,7 @@ from importlib import resources
 import pytest
 
 from core.models import TargetGroup
-from kb.sources.keywords import groups_in, groups_of, keywords_for, keywords_of, phrases_of
+from kb.sources.listing import groups_in, groups_of, keywords_for, keywords_of, phrases_of
 
 PUBLISHED = tomllib.loads(resources.files("kb.sources").joinpath("keywords.toml").read_text(encoding="utf-8"))
 

@@ -9,7 +9,7 @@ import logging
 import discord
 import pytest
 
-from adapters.discord import DiscordOptions
+from adapters.discord.connection.client import DiscordOptions
 from adapters.discord.connection.refs import name_of
 from core.errors import AntiphonError, BadSettings, PlatformUnavailable
 from tests.conformance import reply_to

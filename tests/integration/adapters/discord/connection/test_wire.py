@@ -9,7 +9,7 @@ import discord
 import pytest
 from discord import app_commands
 
-from adapters.discord import AntiphonClient, DiscordOptions
+from adapters.discord.connection.client import AntiphonClient, DiscordOptions
 from tests.fakes.discord.server import DiscordServer, DiscordState, LoopbackClient, connected
 from tests.fakes.discord.server.commands import invoke
 from tests.fakes.discord.server.spec import published

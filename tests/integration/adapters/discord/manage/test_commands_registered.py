@@ -57,7 +57,7 @@ async def test_names_and_descriptions_are_translated_where_the_catalog_has_them(
     """Only for languages of Discord and ours; a translation that is no name for a command is left out."""
     catalog = {"counter": "responder", "setup": "Poner en Marcha", "What happened lately": "Lo último"}
     monkeypatch.setattr(
-        "adapters.discord.speech.languages.gettext",
+        "adapters.discord.speech.gettext",
         lambda text, locale: catalog.get(text, text) if str(locale).startswith("es") else text,
     )
     client = application.client()

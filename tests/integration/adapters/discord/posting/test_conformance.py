@@ -8,9 +8,10 @@ import discord
 import pytest
 
 from adapters.common.capture.flagged_posts import Flag
-from adapters.discord import DiscordOptions, DiscordPlatform
 from adapters.discord.capture import SeenMessage
+from adapters.discord.connection.client import DiscordOptions
 from adapters.discord.connection.refs import NAME, Readable, place_of
+from adapters.discord.platform import DiscordPlatform
 from core.desk.rules.platforms import ChatPlatform
 from core.models import FlaggedPost, PostRef, Priority
 from tests.conformance import PlatformConformance, PlatformHarness

@@ -16,7 +16,8 @@ import discord
 import pytest
 from hypothesis import strategies as st
 
-from adapters.discord import DiscordOptions, DiscordPlatform
+from adapters.discord.connection.client import DiscordOptions
+from adapters.discord.platform import DiscordPlatform
 from core.engine.wording.final_text import check_sendable
 from core.errors import BadInput, PlatformUnavailable
 from core.models import PostRef

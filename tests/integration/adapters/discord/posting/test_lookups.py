@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from adapters.discord import DiscordOptions, DiscordPlatform, DiscordRoles
-from adapters.discord.connection.client import HOLDS_SECONDS, acting, acts
+from adapters.discord.connection.client import HOLDS_SECONDS, DiscordOptions, acting, acts
 from adapters.discord.connection.refs import revision_of
+from adapters.discord.platform import DiscordPlatform, DiscordRoles
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import Role
 from core.errors import AmbiguousSend, PlatformUnavailable, TextHidden

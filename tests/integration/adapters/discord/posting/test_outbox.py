@@ -8,7 +8,7 @@ from collections import Counter
 from contextlib import suppress
 from typing import Final
 
-from adapters.discord import DiscordPlatform
+from adapters.discord.platform import DiscordPlatform
 from core.desk.database.connection import Database
 from core.desk.rules.approval import ApprovedReply
 from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable

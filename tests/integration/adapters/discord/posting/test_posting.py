@@ -5,9 +5,10 @@ from __future__ import annotations
 import discord
 import pytest
 
-from adapters.discord import DiscordOptions, DiscordPlatform
+from adapters.discord.connection.client import DiscordOptions
 from adapters.discord.connection.error_meanings import of_send
 from adapters.discord.connection.requests import CLOSED_SECONDS, FORBIDDEN_IN_A_ROW, MOST_INVALID, WINDOW_SECONDS
+from adapters.discord.platform import DiscordPlatform
 from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable
 from core.models import PostRef
 from tests.conformance import reply_to

@@ -8,7 +8,8 @@ from typing import Any
 import discord
 import pytest
 
-from adapters.discord.review import DiscordReviewSurface, surface
+from adapters.discord.review import surface
+from adapters.discord.review.surface import DiscordReviewSurface
 from bot.compose.desk import Desk
 from core.desk.database.connection import Database, Session
 from core.desk.review.board import ReviewBoard

@@ -9,7 +9,7 @@ from typing import Any
 import discord
 import pytest
 
-from adapters.discord.review import DiscordReviewSurface
+from adapters.discord.review.surface import DiscordReviewSurface
 from core.desk.rules.case_cards import Card
 from core.errors import PlatformBusy
 from core.models import PostRef

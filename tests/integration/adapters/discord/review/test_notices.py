@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from adapters.discord.review import DiscordNotifier
+from adapters.discord.review.surface import DiscordNotifier
 from core.desk.rules.case_cards import short_number
 from core.desk.rules.policy import CallKind, Notice
 from core.errors import PlatformUnavailable

@@ -8,7 +8,7 @@ from typing import Any, cast
 import discord
 import pytest
 
-from adapters.discord.review import DiscordReviewSurface
+from adapters.discord.review.surface import DiscordReviewSurface
 from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import Card
 from core.desk.rules.platforms import ReviewSurface

@@ -13,7 +13,7 @@ import pytest
 from adapters.mastodon.capture import Capture, install
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
 from adapters.mastodon.connection.updates import MastodonDispatcher, inbox_update, newest
-from adapters.mastodon.speech.plain_text import plain_text
+from adapters.mastodon.speech import plain_text
 from core.desk.rules.desk_ports import Casework
 from core.desk.rules.platforms import WaitingUpdate
 from core.desk.rules.policy import CommunityPolicy

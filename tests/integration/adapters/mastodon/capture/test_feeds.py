@@ -7,8 +7,8 @@ import logging
 
 import pytest
 
-from adapters.mastodon.connection.feeds import why_closed
 from adapters.mastodon.connection.instance import Instance, instance_of
+from adapters.mastodon.connection.statuses import why_closed
 from bot.serve.supervision import cancel_all
 from core.desk.rules.policy import CommunityPolicy
 from core.models import Priority

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from adapters.mastodon.capture import DirectAnswer
 from adapters.mastodon.connection.client import MENTION, NotificationEvent
-from adapters.mastodon.speech.private_answers import DirectAnswer
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import Role
 from core.errors import PlatformBusy, PlatformUnavailable, StoreUnavailable

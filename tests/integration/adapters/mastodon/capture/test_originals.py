@@ -60,7 +60,7 @@ async def test_a_post_that_is_shown_again_is_told(town: CaptureTown) -> None:
 
 async def test_many_posts_come_in_turn(town: CaptureTown, monkeypatch: pytest.MonkeyPatch) -> None:
     """Twenty with one question, and no more questions than a look has."""
-    monkeypatch.setattr("adapters.mastodon.capture.events._MOST_QUESTIONS", 1)
+    monkeypatch.setattr("adapters.mastodon.capture._MOST_QUESTIONS", 1)
     posts = await _flagged(town, AT_ONCE + 5)
     await town.capture.originals.look()
     assert [ref.message for ref, _ in town.desk.changes] == [post["id"] for post in posts[:AT_ONCE]]
@@ -73,7 +73,7 @@ async def test_an_instance_that_gives_no_many_is_asked_one_by_one(
     town: CaptureTown, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As before Mastodon 4.3, and some other software; a look has only so many questions."""
-    monkeypatch.setattr("adapters.mastodon.capture.events._MOST_QUESTIONS", 3)
+    monkeypatch.setattr("adapters.mastodon.capture._MOST_QUESTIONS", 3)
     town.server.fault("/api/v1/statuses", "404", method="GET", count=None)
     posts = await _flagged(town, 4)
     for _ in range(3):
@@ -102,7 +102,7 @@ async def test_a_fault_is_tried_again(
     with pytest.raises(PlatformBusy):
         await town.capture.originals.look()
     town.desk.errors.append(StoreUnavailable("The database does not answer.", remedy=""))
-    monkeypatch.setattr("adapters.mastodon.capture.events.LOOK_SECONDS", 0.0)
+    monkeypatch.setattr("adapters.mastodon.capture.LOOK_SECONDS", 0.0)
     running = asyncio.create_task(town.capture.originals.run())
     await town.server.until(lambda: town.desk.changes != [])
     await cancel_all([running])

@@ -12,10 +12,9 @@ import pytest
 
 from adapters.common.arrivals import UpdateHandler
 from adapters.mastodon.connection.client import MENTION, MastodonClient, MastodonOptions, NotificationEvent
-from adapters.mastodon.connection.notifications import NotificationPoll
 from adapters.mastodon.connection.refs import NAME
-from adapters.mastodon.connection.updates import MastodonDispatcher
-from adapters.mastodon.speech.plain_text import text_of
+from adapters.mastodon.connection.updates import MastodonDispatcher, NotificationPoll
+from adapters.mastodon.speech import text_of
 from bot.serve.supervision import cancel_all, first_of
 from core.desk.database.connection import Database
 from core.desk.store.inbox import StoredInbox

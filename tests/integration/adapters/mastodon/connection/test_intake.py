@@ -9,8 +9,8 @@ import logging
 import pytest
 from sqlalchemy import select
 
-from adapters.mastodon.connection import notifications
-from adapters.mastodon.connection.notifications import MOST_FAULTS
+from adapters.mastodon.connection import updates
+from adapters.mastodon.connection.updates import MOST_FAULTS
 from core.desk.database.connection import Database
 from core.desk.schema import UpdateRow, UpdateState
 from core.errors import BadSettings, PlatformBusy, PlatformUnavailable, StoreUnavailable
@@ -88,7 +88,7 @@ async def test_pages_are_asked_for_until_there_is_nothing_more(
     server: MastodonServer, intake: Intake, ada: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After an outage hundreds may wait; an instance gives some of them at once."""
-    monkeypatch.setattr(notifications, "PAGE", 16)
+    monkeypatch.setattr(updates, "PAGE", 16)
     texts = [f"message {number}" for number in range(39)]
     for text in texts:
         await server.town.mention(ada, server.bot, text)

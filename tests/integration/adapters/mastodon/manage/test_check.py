@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
 from adapters.mastodon.connection.instance import instance_of
-from adapters.mastodon.manage.check import AccountFinding, _instance, look
+from adapters.mastodon.manage import AccountFinding, _instance, look
 from tests.fakes.mastodon.server.server import MastodonServer
 from tests.fakes.mastodon.town import Person
 

@@ -11,7 +11,7 @@ from aiohttp import web
 
 from adapters.common.pkce import challenge_of
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
-from adapters.mastodon.manage.login import MODERATOR_SCOPES, SCOPES, LogIn, begin, finish, instance_address
+from adapters.mastodon.manage import MODERATOR_SCOPES, SCOPES, LogIn, begin, finish, instance_address
 from core.errors import BadInput, PlatformUnavailable
 from tests.fakes.machine.loopback import in_the_loop
 from tests.fakes.mastodon.server.server import MastodonServer

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from adapters.mastodon.connection.refs import revision_of
-from adapters.mastodon.speech.plain_text import plain_text, text_of
+from adapters.mastodon.speech import plain_text, text_of
 from core.desk.rules.platforms import ChatPlatform
 from core.models import FlaggedPost, PostRef, ThreadMessage
 from tests.conformance import PlatformConformance, PlatformHarness

@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 from hypothesis import strategies as st
 
-from adapters.mastodon.speech.plain_text import plain_text
+from adapters.mastodon.speech import plain_text
 from core.errors import PlatformUnavailable
 from tests.conformance import CITED, drafts_of, hold_for_drafts, reply_to
 from tests.fakes.machine.patience import SCALE

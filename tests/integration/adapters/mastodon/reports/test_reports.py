@@ -19,7 +19,7 @@ from adapters.common.desk_access import DeskAccess
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
 from adapters.mastodon.connection.refs import NAME, status_id_of
 from adapters.mastodon.connection.statuses import Statuses
-from adapters.mastodon.manage.login import MODERATOR_SCOPES
+from adapters.mastodon.manage import MODERATOR_SCOPES
 from adapters.mastodon.reports import ReportFeed, ReportFollower, Reports, how, inbox_report, kept_report
 from bot.compose.desk import build_casework, build_desk
 from core.desk.communities.decisions import CommunityDesk

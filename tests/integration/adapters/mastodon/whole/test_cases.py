@@ -14,16 +14,15 @@ import pytest
 from pydantic import SecretStr
 from sqlalchemy import select
 
-from adapters.mastodon.capture.events import WatchedFeeds
+from adapters.mastodon.capture import WatchedFeeds
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
 from adapters.mastodon.platform import MastodonPlatform
 from adapters.mastodon.reports import ReportFeed
-from adapters.mastodon.speech.exact_text import ROOM
-from adapters.mastodon.speech.plain_text import plain_text
+from adapters.mastodon.speech import ROOM, plain_text
 from bot.compose import application
 from bot.compose.application import open_database
 from bot.compose.mastodon import mastodon_platform
-from bot.serve import process
+from bot.serve import supervision
 from bot.serve.platforms import Connection
 from bot.serve.status import Status
 from bot.settings import DeskSettings, MastodonSettings, Settings
@@ -234,7 +233,7 @@ async def test_nothing_that_anybody_wrote_to_us_stays_in_the_inbox(tmp_path: Pat
 async def test_reports_and_watched_hashtags_become_cases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both are asked for, from now on; a report ends with what a person decides on the page."""
     soon = partial(WatchedFeeds, look_seconds=0.2)
-    monkeypatch.setattr("adapters.mastodon.capture.events.WatchedFeeds", soon)
+    monkeypatch.setattr("adapters.mastodon.capture.WatchedFeeds", soon)
     monkeypatch.setattr("bot.compose.mastodon.ReportFeed", partial(ReportFeed, poll_seconds=0.2))
     watched: dict[str, Any] = {"watched_channels": ("#newcomers",), "keywords": ("parasites",)}
     async with served(_engine(), tmp_path, has_reports=True, **watched) as town:
@@ -306,7 +305,7 @@ async def test_what_another_process_drafts_fits_where_it_will_be_posted(
             served_here = [mastodon_platform(settings)]
             async with (
                 application.open_application(engine, settings, served_here, PATIENT) as whole,
-                process.connected(whole, Connection(platform)),
+                supervision.connected(whole, Connection(platform)),
             ):
                 moderator = Member("mastodon", "7", "ane")
                 await application.admit(whole.database, "mastodon", server.domain, moderator)

@@ -12,8 +12,8 @@ from typing import Any
 from pydantic import SecretStr
 from sqlalchemy import select
 
-from adapters.discord import AntiphonClient
-from adapters.mastodon.speech.plain_text import plain_text
+from adapters.discord.connection.client import AntiphonClient
+from adapters.mastodon.speech import plain_text
 from bot.compose.application import open_database
 from bot.compose.discord import discord_platform
 from bot.compose.telegram import telegram_platform

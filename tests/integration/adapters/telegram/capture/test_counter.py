@@ -9,7 +9,7 @@ import pytest
 
 from adapters.common.capture import requests
 from adapters.common.cards.contents import sections
-from adapters.telegram.speech.markup import reader_of
+from adapters.telegram.speech import reader_of
 from core.desk.rules.roles import Person, Role
 from core.errors import PlatformUnavailable, StoreUnavailable
 from core.models import Intent, Priority, Wish

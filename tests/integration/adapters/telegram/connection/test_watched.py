@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import select
 
 from adapters.common.arrivals import UpdateHandler
-from adapters.telegram import capture
+from adapters.telegram.capture import events
 from adapters.telegram.connection.client import TelegramClient, TelegramOptions
 from adapters.telegram.connection.refs import NAME
 from adapters.telegram.connection.updates import TelegramDispatcher, UpdatePoll
@@ -60,7 +60,7 @@ class WatchedTown:
         self.governance.policies[str(self.group)] = replace(SET_UP, watched_channels=(str(self.group),))
         self.governance.grant(self.volunteer, Role.VOLUNTEER)
         self.detector = StoppedDetector()
-        self.capture: capture.Capture
+        self.capture: events.Capture
 
     @asynccontextmanager
     async def process(self, name: str = "process 1") -> AsyncIterator[None]:
@@ -69,7 +69,7 @@ class WatchedTown:
         options = TelegramOptions(self.server.token, self.server.url)
         client = TelegramClient(options, cast(Casework, self.desk), self.governance)
         await client.open()
-        self.capture = capture.install(client, detector=self.detector)
+        self.capture = events.install(client, detector=self.detector)
         inbox = StoredInbox(self.database, NAME, client.own_id(), name)
         handling = UpdateHandler(TelegramDispatcher(client), inbox, sleep=self._pauses.sleep)
         polling = UpdatePoll(client, inbox, handling.wake, sleep=self._pauses.sleep)

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from adapters.telegram import manage
+from adapters.telegram.manage import commands
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import Role
 from tests.fakes.ports.governance import FakeGovernance
@@ -21,7 +21,7 @@ async def town(server: TelegramServer) -> AsyncIterator[PanelTown]:
     """The people, and what they see in their private chats."""
     governance = FakeGovernance()
     async with telegram_wire(server, governance) as wire:
-        manage.install(wire.client)
+        commands.install(wire.client)
         made = PanelTown(wire, governance)
         governance.policies[str(made.group)] = CommunityPolicy()
         governance.grant(made.owner, Role.ADMIN, Role.MANAGER)

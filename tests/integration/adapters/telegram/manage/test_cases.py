@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.telegram import manage
+from adapters.telegram.manage import commands
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import Role
 from tests.fakes.ports.cards import POST_TEXT
@@ -20,7 +20,7 @@ from tests.fakes.telegram.server.state import JSON
 async def room(server: TelegramServer, desk_file: Path) -> AsyncIterator[TelegramRoom]:
     """A case in review, and people who opened a private chat with the bot."""
     async with telegram_room(server, desk_file) as made:
-        manage.install(made.client)
+        commands.install(made.client)
         made.governance.policies[made.community] = CommunityPolicy()
         made.governance.grant(made.people["moderator"], Role.MODERATOR)
         for user in made.people.values():

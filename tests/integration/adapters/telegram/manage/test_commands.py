@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 
-from adapters.telegram import manage
+from adapters.telegram.manage import commands
 from core.errors import PlatformUnavailable
 from core.i18n.catalogs import LANGUAGES
 from tests.fakes.ports.governance import STATUS
@@ -105,21 +105,21 @@ async def test_another_bots_command_is_nothing_to_us(town: PanelTown) -> None:
 
 async def test_the_lists_of_commands_are_told_once(town: PanelTown) -> None:
     """For each kind of chat and each language; what stands is not told again, what was changed is."""
-    count = await manage.tell_commands(town.wire.client)
+    count = await commands.tell_commands(town.wire.client)
     assert count == 3 * len(LANGUAGES)
-    assert await manage.tell_commands(town.wire.client) == 0
+    assert await commands.tell_commands(town.wire.client) == 0
     lists = town.server.state.commands
     group = lists['{"type": "all_group_chats"}', "es"]
     assert [(one["command"], one["is_ephemeral"]) for one in group] == [("responder", True)]
     assert [one["command"] for one in lists['{"type": "all_group_chats"}', ""]] == ["counter"]
     assert "is_ephemeral" not in lists['{"type": "all_private_chats"}', ""][0]
     lists['{"type": "all_private_chats"}', "it"] = []
-    assert await manage.tell_commands(town.wire.client) == 1
+    assert await commands.tell_commands(town.wire.client) == 1
 
 
 async def test_each_list_is_whole_in_each_language(town: PanelTown) -> None:
     """The same commands everywhere, by the names that are heard, told in the language; seen by their sender alone."""
-    await manage.tell_commands(town.wire.client)
+    await commands.tell_commands(town.wire.client)
     for language, (kind, names) in product(LANGUAGES, _LISTS.items()):
         code = "" if language == "en" else language
         told = town.server.state.commands[f'{{"type": "{kind}"}}', code]
@@ -132,7 +132,7 @@ async def test_each_list_is_whole_in_each_language(town: PanelTown) -> None:
 
 async def test_a_list_without_a_language_stands_for_every_kind_of_chat(town: PanelTown) -> None:
     """So nobody, whatever their language, is shown the list of the default scope, where nothing is told."""
-    await manage.tell_commands(town.wire.client)
+    await commands.tell_commands(town.wire.client)
     told = town.server.state.commands
     assert {scope for scope, language in told if not language} == {f'{{"type": "{kind}"}}' for kind in _LISTS}
 
@@ -141,5 +141,5 @@ async def test_lists_that_telegram_does_not_take_stop_nothing_else(town: PanelTo
     """The caller hears of it, and tries again at the next start."""
     town.server.fault("setMyCommands", "5xx")
     with pytest.raises(PlatformUnavailable):
-        await manage.tell_commands(town.wire.client)
-    assert await manage.tell_commands(town.wire.client) == 3 * len(LANGUAGES)
+        await commands.tell_commands(town.wire.client)
+    assert await commands.tell_commands(town.wire.client) == 3 * len(LANGUAGES)

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 from telegram import Update
 
-from adapters.telegram import manage
 from adapters.telegram.connection.client import UpdateEvent
 from adapters.telegram.manage.groups import GroupMoves
-from adapters.telegram.roles import TelegramRoles
+from adapters.telegram.platform import TelegramRoles
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import Role
 from core.errors import PlatformUnavailable, StoreUnavailable
@@ -27,7 +26,7 @@ SET_UP = CommunityPolicy(review_channel="-1009999")
 @pytest.fixture
 async def moves(town: PanelTown) -> AsyncIterator[GroupMoves]:
     """Listening; a small group is set up."""
-    made = manage.GroupMoves(town.wire.client)
+    made = GroupMoves(town.wire.client)
     made.listen()
     town.group = town.server.town.add_group("Small", owner=town.owner, members=[town.moderator], kind="group")
     town.governance.policies[str(town.group)] = SET_UP

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.telegram import manage
+from adapters.telegram.manage import commands
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import Role
 from core.models import TargetGroup
@@ -58,7 +58,7 @@ async def test_a_command_in_the_group_leads_to_the_private_chat(town: PanelTown)
 
 async def test_an_ephemeral_command_is_answered_ephemerally(town: PanelTown) -> None:
     """A person who never opened a private chat is told where it is, and nobody else sees that."""
-    await manage.tell_commands(town.wire.client)
+    await commands.tell_commands(town.wire.client)
     await town.command(town.owner, "setup", town.group)
     assert town.town.public(town.group) == []
     (said,) = town.town.whispers_to(town.owner, town.group)
@@ -136,7 +136,7 @@ async def test_words_are_typed_as_an_answer_also_after_a_restart(town: PanelTown
     await town.press(town.owner, "Tone and evidence…")
     await town.press(town.owner, "Tone, in a few words")
     async with telegram_wire(town.server, town.governance) as restarted:
-        manage.install(restarted.client)
+        commands.install(restarted.client)
         town.wire = restarted
         await town.answer(town.owner, "warm, plain")
     assert (_policy(town).tone, _policy(town).publishers) == ("warm, plain", ("FRA",))

@@ -11,8 +11,7 @@ import pytest
 import telegram
 
 from adapters.common.capture.flagged_posts import Flag
-from adapters.telegram.capture.recent_messages import RecentMessages
-from adapters.telegram.capture.sightings import SeenMessage
+from adapters.telegram.capture.posts import RecentMessages, SeenMessage
 from core.desk.rules.approval import ApprovedReply
 from core.desk.rules.platforms import ChatPlatform
 from core.desk.rules.policy import CommunityPolicy

@@ -8,7 +8,7 @@ import pytest
 from telegram import Update
 
 from adapters.telegram.connection.client import UpdateEvent
-from adapters.telegram.manage import GroupMoves
+from adapters.telegram.manage.groups import GroupMoves
 from core.desk.communities.decisions import CommunityDesk
 from core.desk.communities.governance import CommunityGovernance
 from core.desk.communities.native_roles import LiveRoles

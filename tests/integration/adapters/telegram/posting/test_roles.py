@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.telegram.roles import TelegramRoles
+from adapters.telegram.platform import TelegramRoles
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import Role
 from core.errors import PlatformUnavailable

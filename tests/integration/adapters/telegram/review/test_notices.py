@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.telegram.review import TelegramNotifier
+from adapters.telegram.review.surface import TelegramNotifier
 from core.desk.rules.approval import CaseState
 from core.desk.rules.policy import CallKind, Notice
 from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable

@@ -12,7 +12,7 @@ import pytest
 
 from adapters.telegram.connection.client import TelegramClient
 from adapters.telegram.connection.limiter import TelegramLimiter
-from adapters.telegram.speech.markup import BREAK
+from adapters.telegram.speech import BREAK
 from bot.compose.telegram import telegram_platform
 from bot.serve.platforms import ServedPlatform
 from bot.settings import Settings

@@ -16,8 +16,7 @@ from adapters.telegram.connection.client import TelegramClient, TelegramOptions,
 from adapters.telegram.connection.refs import NAME, ref_of
 from bot.compose.application import Application, open_application
 from bot.compose.telegram import telegram_platform
-from bot.serve.process import serve
-from bot.serve.supervision import Patience, first_of
+from bot.serve.supervision import Patience, first_of, serve
 from bot.settings import TelegramSettings
 from core.desk.drafting.queue import Backoff
 from core.desk.rules.approval import CaseState

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from sqlalchemy import URL
 
 from bot.cli.doctor.database import examine_backups
-from bot.compose.chores import SCHEDULED
+from bot.compose.desk import SCHEDULED
 from bot.settings import Settings, TelegramSettings
 from core.desk.database.connection import Database
 from core.desk.database.secret import load_secret

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import URL
 
-from adapters.sample.community import SampleCommunity
+from adapters.sample import SampleCommunity
 from bot.cli.doctor.checks import examine_cases
 from bot.compose.desk import Desk
 from bot.settings import Settings

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from adapters.common.cards.states import standing
-from adapters.sample.community import SampleCommunity
+from adapters.sample import SampleCommunity
 from bot.compose.desk import Desk, build_desk
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import Backoff, DraftQueue

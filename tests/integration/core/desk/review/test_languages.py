@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from adapters.common.manage.reports import Watch, status_text
-from adapters.sample.community import SampleCommunity
+from adapters.sample import SampleCommunity
 from bot.compose.desk import Desk
 from core.desk.communities.decisions import CommunityDesk
 from core.desk.communities.governance import CommunityGovernance

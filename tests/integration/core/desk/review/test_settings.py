@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.sample.community import SampleCommunity
+from adapters.sample import SampleCommunity
 from bot.compose.desk import Desk
 from core.desk.communities.decisions import CommunityDesk
 from core.desk.database.connection import Database

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.sample.community import SampleCommunity
+from adapters.sample import SampleCommunity
 from bot.compose.application import admit
 from core.desk.rules.approval import ApprovedReply, CaseState, RetractReason
 from core.desk.rules.platforms import ChatPlatform

@@ -16,8 +16,8 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from adapters.common.words.notices import notice_text
-from adapters.discord.speech.markup import reader_of
-from adapters.sample.community import SampleCommunity
+from adapters.discord.speech import reader_of
+from adapters.sample import SampleCommunity
 from bot.compose.desk import build_casework, build_desk
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import DraftQueue

@@ -15,7 +15,7 @@ from sqlalchemy import URL, Connection, Engine, MetaData, Table, event, inspect,
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from adapters.sample.community import SampleCommunity
+from adapters.sample import SampleCommunity
 from core.desk.database import revisions
 from core.desk.database.connection import Database, connected
 from core.desk.intake import Intake

@@ -9,8 +9,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from bot.compose.chores import all_chores
-from bot.compose.desk import Desk
+from bot.compose.desk import Desk, all_chores
 from bot.settings import Settings
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import DraftQueue

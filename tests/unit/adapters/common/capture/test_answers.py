@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from adapters.common.capture.answers import is_decided, taken_in, with_drafts
+from adapters.common.capture.requests import is_decided, taken_in, with_drafts
 from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import Card, DraftProgress
 from core.models import Draft, Evidence, FlaggedPost, Intent, PostRef, Receipt, Scores, Source, Verdict

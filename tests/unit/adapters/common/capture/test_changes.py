@@ -9,9 +9,8 @@ from typing import cast
 
 import pytest
 
-from adapters.common.capture import changes
-from adapters.common.capture.changes import PostChanges
-from adapters.common.capture.known_posts import KnownPosts
+from adapters.common.capture import known_posts
+from adapters.common.capture.known_posts import KnownPosts, PostChanges
 from adapters.common.desk_access import DeskAccess
 from core.desk.rules.desk_ports import Casework
 from core.errors import StoreUnavailable
@@ -43,7 +42,7 @@ def known() -> KnownPosts:
 @pytest.fixture
 async def told(desk: FlagDesk, known: KnownPosts, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[PostChanges]:
     """The part under test, without its pauses."""
-    monkeypatch.setattr(changes, "_PAUSES_SECONDS", (0.0, 0.0))
+    monkeypatch.setattr(known_posts, "_PAUSES_SECONDS", (0.0, 0.0))
     access = DeskAccess("plain", cast("Casework", desk), FakeGovernance())
     made = PostChanges(access, known)
     yield made

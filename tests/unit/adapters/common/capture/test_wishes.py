@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.common.capture.wishes import wish_in
+from adapters.common.capture.requests import wish_in
 from core.models import Intent, Wish
 
 

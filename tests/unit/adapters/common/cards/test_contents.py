@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.common.capture.answers import with_drafts
+from adapters.common.capture.requests import with_drafts
 from adapters.common.cards.contents import sections
 from adapters.common.cards.controls import Emphasis
 from adapters.common.cards.drafts import source_link
 from adapters.common.words.markup import Reader
-from adapters.discord.speech.markup import reader_of as reader_of_discord
-from adapters.telegram.speech.markup import reader_of as reader_of_telegram
+from adapters.discord.speech import reader_of as reader_of_discord
+from adapters.telegram.speech import reader_of as reader_of_telegram
 from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import Card
 from core.models import FlaggedPost, Source

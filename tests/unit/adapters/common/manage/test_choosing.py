@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from adapters.common.desk_access import DeskAccess
-from adapters.common.manage import calls, choices, flags, rules_notice, setup, targets
+from adapters.common.manage import choices, setup, targets
 from adapters.common.manage.choices import PanelAnswer, Panels, in_time
 from adapters.common.manage.managers import Manager
 from adapters.common.manage.panels import Panel, PanelChoice
@@ -102,20 +102,20 @@ def words(panel: Panel) -> str:
         (PanelAnswer(setup.PANEL, "quotes", ("yes",)), {"quotes": True}),
         (PanelAnswer(setup.PANEL, "quotes", ("no",)), {"quotes": False}),
         (PanelAnswer(setup.PANEL, "reaction", typed={"reaction": " ! "}), {"reaction": "!"}),
-        (PanelAnswer(calls.PANEL, "threat", ("staff",)), {"calls": {CallKind.THREAT: "staff"}}),
-        (PanelAnswer(calls.PANEL, "second"), {"calls": {}}),
-        (PanelAnswer(calls.PANEL, "waiting_minutes", ("60",)), {"waiting_minutes": 60}),
-        (PanelAnswer(calls.PANEL, "quiet_hours", ("22:00-07:00",)), {"quiet_hours": "22:00-07:00"}),
-        (PanelAnswer(calls.PANEL, "quiet_hours"), {"quiet_hours": ""}),
-        (PanelAnswer(calls.PANEL, "threats_in_quiet_hours", ("yes",)), {"threats_in_quiet_hours": True}),
-        (PanelAnswer(calls.PANEL, "hours", typed={"hours": " 22:30 – 06:15 "}), {"quiet_hours": "22:30-06:15"}),
-        (PanelAnswer(calls.PANEL, "time_zone", typed={"time_zone": " Europe/Madrid "}), {"time_zone": "Europe/Madrid"}),
-        (PanelAnswer(flags.PANEL, "members_flag", ("yes",)), {"members_flag": True}),
-        (PanelAnswer(flags.PANEL, "flaggers_needed", ("3",)), {"flaggers_needed": 3}),
-        (PanelAnswer(flags.PANEL, "tells_flaggers", ("no",)), {"tells_flaggers": False}),
-        (PanelAnswer(rules_notice.PANEL, "eu", typed={"words": " Mesedez. "}), {"norm_notice": {"eu": "Mesedez."}}),
-        (PanelAnswer(rules_notice.PANEL, "eu", typed={"words": " "}), {"norm_notice": {}}),
-        (PanelAnswer(rules_notice.PANEL, "silent", ("es",)), {"norm_notice": {"es": ""}}),
+        (PanelAnswer(setup.CALLS, "threat", ("staff",)), {"calls": {CallKind.THREAT: "staff"}}),
+        (PanelAnswer(setup.CALLS, "second"), {"calls": {}}),
+        (PanelAnswer(setup.CALLS, "waiting_minutes", ("60",)), {"waiting_minutes": 60}),
+        (PanelAnswer(setup.CALLS, "quiet_hours", ("22:00-07:00",)), {"quiet_hours": "22:00-07:00"}),
+        (PanelAnswer(setup.CALLS, "quiet_hours"), {"quiet_hours": ""}),
+        (PanelAnswer(setup.CALLS, "threats_in_quiet_hours", ("yes",)), {"threats_in_quiet_hours": True}),
+        (PanelAnswer(setup.CALLS, "hours", typed={"hours": " 22:30 – 06:15 "}), {"quiet_hours": "22:30-06:15"}),
+        (PanelAnswer(setup.CALLS, "time_zone", typed={"time_zone": " Europe/Madrid "}), {"time_zone": "Europe/Madrid"}),
+        (PanelAnswer(setup.FLAGS, "members_flag", ("yes",)), {"members_flag": True}),
+        (PanelAnswer(setup.FLAGS, "flaggers_needed", ("3",)), {"flaggers_needed": 3}),
+        (PanelAnswer(setup.FLAGS, "tells_flaggers", ("no",)), {"tells_flaggers": False}),
+        (PanelAnswer(setup.NOTICE, "eu", typed={"words": " Mesedez. "}), {"norm_notice": {"eu": "Mesedez."}}),
+        (PanelAnswer(setup.NOTICE, "eu", typed={"words": " "}), {"norm_notice": {}}),
+        (PanelAnswer(setup.NOTICE, "silent", ("es",)), {"norm_notice": {"es": ""}}),
         (PanelAnswer(targets.PANEL, "groups", ("women",)), {"groups": (TargetGroup.WOMEN,)}),
         (PanelAnswer(targets.PANEL, "intents", ("questioning",)), {"intents": (Intent.QUESTIONING,)}),
         (PanelAnswer(targets.PANEL, "one_in", ("5000",)), {"one_in": 5000}),
@@ -146,7 +146,7 @@ async def test_each_choice_changes_its_field(
         (PanelAnswer(setup.PANEL, "watched_channels", ("closed",)), "Nobody can read it."),
         (PanelAnswer(setup.PANEL, "moderators", ("everybody",)), "That is everybody."),
         (PanelAnswer(setup.PANEL, "reaction", typed={"reaction": "no"}), "That is no emoji."),
-        (PanelAnswer(calls.PANEL, "threat", ("everybody",)), "That is everybody."),
+        (PanelAnswer(setup.CALLS, "threat", ("everybody",)), "That is everybody."),
         (PanelAnswer(targets.PANEL, "voice", typed={"evidence_since": "1066"}), "1066"),
     ],
 )
@@ -199,17 +199,17 @@ async def test_who_owns_the_community_begins_it(panels: Panels, governance: Fake
             CommunityPolicy(roles={"helpers": Role.VOLUNTEER, "staff": Role.MODERATOR}),
         ),
         (
-            PanelAnswer(calls.PANEL, "threat", ("staff",)),
+            PanelAnswer(setup.CALLS, "threat", ("staff",)),
             CommunityPolicy(calls={CallKind.SECOND: "helpers"}),
             CommunityPolicy(calls={CallKind.SECOND: "helpers", CallKind.THREAT: "staff"}),
         ),
         (
-            PanelAnswer(rules_notice.PANEL, "eu", typed={"words": "Mesedez."}),
+            PanelAnswer(setup.NOTICE, "eu", typed={"words": "Mesedez."}),
             CommunityPolicy(norm_notice={"es": "", "en": "Please."}),
             CommunityPolicy(norm_notice={"es": "", "en": "Please.", "eu": "Mesedez."}),
         ),
         (
-            PanelAnswer(rules_notice.PANEL, "silent", ("es",)),
+            PanelAnswer(setup.NOTICE, "silent", ("es",)),
             CommunityPolicy(norm_notice={"en": "Please."}),
             CommunityPolicy(norm_notice={"es": "", "en": "Please."}),
         ),
@@ -266,7 +266,7 @@ async def test_each_page_of_settings_leads_to_the_others_and_back(panels: Panels
     """By buttons that name their page, so that they work after a restart."""
     first = await panels.panel(MANAGER, setup.PANEL, FACTS)
     pages = {button.panel for button in first.buttons if button.panel}
-    assert pages == {calls.PANEL, flags.PANEL, rules_notice.PANEL}
+    assert pages == {setup.CALLS, setup.FLAGS, setup.NOTICE}
     for page in pages:
         opened = await panels.answer(MANAGER, PanelAnswer(page, "again"), FACTS)
         assert opened.name == page
@@ -278,7 +278,7 @@ async def test_hours_and_minutes_that_no_row_names_are_shown_and_kept(
 ) -> None:
     """Set on the command line, or typed into the form."""
     governance.policies["town"] = CommunityPolicy(quiet_hours="22:30-06:15", waiting_minutes=45)
-    panel = await panels.panel(MANAGER, calls.PANEL, FACTS)
+    panel = await panels.panel(MANAGER, setup.CALLS, FACTS)
     rows = {part.field: part for part in panel.parts if isinstance(part, PanelChoice)}
     assert dict(rows["quiet_hours"].rows)["22:30-06:15"] == "22:30–06:15"
     assert dict(rows["waiting_minutes"].rows)["45"] == "45 minutes"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from adapters.common.capture.answers import with_drafts
-from adapters.discord.speech.markup import MAX_CHARACTERS, reader_of
+from adapters.common.capture.requests import with_drafts
+from adapters.discord.speech import MAX_CHARACTERS, reader_of
 from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import Card
 from core.models import Draft, Evidence, FlaggedPost, Intent, PostRef, Receipt, Scores, Source, Verdict

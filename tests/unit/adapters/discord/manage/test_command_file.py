@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.discord.manage import CommandFile
+from adapters.discord.manage.commands import CommandFile
 from core.errors import StoreUnavailable
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.discord.speech.languages import reader_language
+from adapters.discord.speech import reader_language
 
 
 @pytest.mark.parametrize(

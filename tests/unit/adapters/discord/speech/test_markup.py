@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.common.words.markup import Markup, hidden_in
-from adapters.discord.speech.markup import DiscordMarkup, is_emoji, is_same
+from adapters.discord.speech import DiscordMarkup, is_emoji, is_same
 from core.models import PostRef
 from tests.markup_conformance import MarkupConformance
 

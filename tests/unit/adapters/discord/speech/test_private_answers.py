@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from adapters.discord.speech import private_answers
-from adapters.discord.speech.private_answers import change_answer
+from adapters.discord import speech
+from adapters.discord.speech import change_answer
 
 
 class Line:
@@ -26,7 +26,7 @@ class Line:
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(private_answers, "_PAUSES_SECONDS", (0.0, 0.0, 0.0))
+    monkeypatch.setattr(speech, "_PAUSES_SECONDS", (0.0, 0.0, 0.0))
 
 
 async def test_a_lost_connection_does_not_leave_the_person_waiting() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from adapters.discord.speech.words import title_of, words_now, words_of
+from adapters.discord.speech import title_of, words_now, words_of
 from core.models import CUT, MOST_WORDS, PartKind, Unread
 from tests.fakes.discord.written import BEGUN, BO, message, town
 

@@ -8,7 +8,7 @@ import pytest
 from mastodon.return_types import Status
 from mastodon.types_base import try_cast_recurse
 
-from adapters.mastodon.capture.events import command_words
+from adapters.mastodon.capture import command_words
 
 _NAME = '<span class="h-card"><a href="https://home.example/@antiphon" class="u-url">@<span>antiphon</span></a></span>'
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adapters.mastodon.capture.events import AGAIN_SECONDS, RecentRecipients
+from adapters.mastodon.capture import AGAIN_SECONDS, RecentRecipients
 from tests.fakes.machine.clock import Seconds
 
 

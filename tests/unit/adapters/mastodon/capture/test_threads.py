@@ -8,7 +8,7 @@ from mastodon.return_types import Context, Status
 from mastodon.types_base import try_cast_recurse
 
 from adapters.common.capture.flagged_posts import MAX_MESSAGES
-from adapters.mastodon.capture.sightings import conversation_of
+from adapters.mastodon.capture import conversation_of
 from core.models import ThreadMessage
 
 OWN = "1"

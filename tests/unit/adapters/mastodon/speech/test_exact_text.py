@@ -10,7 +10,7 @@ from mastodon.return_types import Status
 from mastodon.types_base import try_cast_recurse
 
 from adapters.mastodon.connection.instance import Instance
-from adapters.mastodon.speech.exact_text import (
+from adapters.mastodon.speech import (
     ROOM,
     Frame,
     PublicReply,

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from adapters.mastodon.speech.plain_text import MOST_HTML, plain_text, words_of
+from adapters.mastodon.speech import MOST_HTML, plain_text, words_of
 from core.models import CUT, MOST_WORDS
 
 READ = {

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from adapters.mastodon.reports import kept_status
-from adapters.mastodon.speech.plain_text import words_of
+from adapters.mastodon.speech import words_of
 from core.models import MessageWords, Unread
 
 CASES = [json.loads(line) for line in Path("tests/data/cases/platform_mastodon.jsonl").read_text().splitlines()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.telegram.capture.commands import command_words
+from adapters.telegram.capture.events import command_words
 from tests.fakes.telegram.written import message
 
 

@@ -39,28 +39,28 @@ LOOKED_AT: Final = {
     ("client.py", "_Bot._post", "_post(?)"): "nothing by itself: every request of the library passes here",
     ("client.py", "_Bot.raw_updates", "_post(getUpdates)"): "asks for updates",
     ("events.py", "PrivatePosts._ask", "send_message"): "who forwarded a post, in their private chat",
-    ("notices.py", "TelegramNotifier._below_the_card", "send_message"): "moderators, below a card in their group",
-    ("notices.py", "TelegramNotifier.tell", "send_message"): "one person, in their private chat",
+    ("surface.py", "TelegramNotifier._below_the_card", "send_message"): "moderators, below a card in their group",
+    ("surface.py", "TelegramNotifier.tell", "send_message"): "one person, in their private chat",
     ("platform.py", "TelegramPlatform.post", "send_message"): "everybody: a reply that a person approved",
-    ("private_words.py", "PrivateWords._change", "call(editEphemeralMessageText)"): "who pressed a button, ephemerally",
-    ("private_words.py", "PrivateWords._change", "edit_message_text"): "who pressed a button, in their private chat",
-    ("private_words.py", "PrivateWords._send", "send_document"): "who pressed a button, in their private chat",
+    ("presses.py", "PrivateWords._change", "call(editEphemeralMessageText)"): "who pressed a button, ephemerally",
+    ("presses.py", "PrivateWords._change", "edit_message_text"): "who pressed a button, in their private chat",
+    ("presses.py", "PrivateWords._send", "send_document"): "who pressed a button, in their private chat",
     (
-        "private_words.py",
+        "presses.py",
         "PrivateWords._send",
         "send_message",
     ): "who pressed a button, ephemerally or in their private chat",
-    ("private_words.py", "PrivateWords.tell_alone", "send_message"): "who pressed a button, in their private chat",
-    ("private_answers.py", "TelegramAnswer._change_shown", "editMessageText"): "who asked, in their private chat",
-    ("private_answers.py", "TelegramAnswer._edit", "call(?)"): "who asked, ephemerally",
-    ("private_answers.py", "TelegramAnswer._edit", "editMessageText"): "compares the name",
-    ("private_answers.py", "TelegramAnswer._edit", "edit_message_text"): "who asked, in their private chat",
-    ("private_answers.py", "TelegramAnswer._whisper_anew", "send_message"): "who asked, ephemerally, or nobody",
-    ("private_answers.py", "TelegramAnswer._write", "send_message"): "who asked, in their private chat",
-    ("private_chat.py", "PrivateChat._changed", "edit_message_text"): "a manager, in their private chat",
-    ("private_chat.py", "PrivateChat.ask", "send_message"): "a manager, in their private chat",
-    ("private_chat.py", "PrivateChat.put", "send_message"): "a manager, in their private chat",
-    ("private_chat.py", "PrivateChat.send", "send_document"): "a manager, in their private chat",
+    ("presses.py", "PrivateWords.tell_alone", "send_message"): "who pressed a button, in their private chat",
+    ("speech.py", "TelegramAnswer._change_shown", "editMessageText"): "who asked, in their private chat",
+    ("speech.py", "TelegramAnswer._edit", "call(?)"): "who asked, ephemerally",
+    ("speech.py", "TelegramAnswer._edit", "editMessageText"): "compares the name",
+    ("speech.py", "TelegramAnswer._edit", "edit_message_text"): "who asked, in their private chat",
+    ("speech.py", "TelegramAnswer._whisper_anew", "send_message"): "who asked, ephemerally, or nobody",
+    ("speech.py", "TelegramAnswer._write", "send_message"): "who asked, in their private chat",
+    ("messages.py", "PrivateChat._changed", "edit_message_text"): "a manager, in their private chat",
+    ("messages.py", "PrivateChat.ask", "send_message"): "a manager, in their private chat",
+    ("messages.py", "PrivateChat.put", "send_message"): "a manager, in their private chat",
+    ("messages.py", "PrivateChat.send", "send_document"): "a manager, in their private chat",
     ("surface.py", "TelegramReviewSurface._edit", "edit_message_text"): "moderators, on a card in their group",
     ("surface.py", "TelegramReviewSurface._send", "send_message"): "moderators, as a card in their group",
 }
@@ -91,7 +91,7 @@ def _plain(name: str) -> str:
 
 def test_the_code_is_read() -> None:
     """Else the other tests would find nothing in any code."""
-    assert ("private_answers.py", "send_message") in set(_named())
+    assert ("speech.py", "send_message") in set(_named())
 
 
 def test_no_guest_query_is_answered() -> None:

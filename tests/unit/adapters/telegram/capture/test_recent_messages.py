@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from adapters.telegram.capture.recent_messages import RecentMessages, conversation_of
+from adapters.telegram.capture.posts import RecentMessages, conversation_of
 from tests.fakes.telegram.written import BO, GROUP, message
 
 ANE: dict[str, Any] = {"from": {"id": 6, "is_bot": False, "first_name": "Ane"}}

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from adapters.telegram.capture.posts import check_capturable, words_of
-from adapters.telegram.capture.recent_messages import RecentMessages
+from adapters.telegram.capture.posts import RecentMessages, check_capturable, words_of
 from core.desk.rules.policy import CommunityPolicy
 from core.errors import BadInput
 from core.models import MessageWords, Unread

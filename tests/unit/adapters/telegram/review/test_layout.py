@@ -15,7 +15,7 @@ from adapters.common.cards.controls import OTHERS, Act, Control, Target
 from adapters.common.decisions.flows import proposal_screen
 from adapters.common.decisions.press import Options, Screen, TextFile
 from adapters.telegram.review import layout
-from adapters.telegram.speech.markup import MARKUP, MAX_CHARACTERS, reader_of
+from adapters.telegram.speech import MARKUP, MAX_CHARACTERS, reader_of
 from core.desk.rules.approval import CloseReason, RetractReason
 from core.desk.rules.case_cards import Card
 from core.i18n.catalogs import LANGUAGES

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.common.words.markup import JOINERS, Markup
-from adapters.telegram.speech.markup import BREAK, MAX_CHARACTERS, TelegramMarkup, check_text, reader_of
+from adapters.telegram.speech import BREAK, MAX_CHARACTERS, TelegramMarkup, check_text, reader_of
 from core.errors import PlatformUnavailable
 from core.models import PostRef
 from tests.markup_conformance import MarkupConformance

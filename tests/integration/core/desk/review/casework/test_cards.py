@@ -9,7 +9,7 @@ import pytest
 
 from adapters.common.cards.contents import sections
 from adapters.common.words.markup import no_address
-from adapters.sample.community import SampleCommunity
+from adapters.sample import SampleCommunity
 from adapters.web.speech import reader_for
 from adapters.web.views import case_view
 from bot.compose.desk import Desk, build_casework, build_desk

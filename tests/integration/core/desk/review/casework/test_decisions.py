@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.sample.community import SampleCommunity
+from adapters.sample import SampleCommunity
 from bot.compose.desk import Desk, build_casework, build_desk
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.sample.community import SampleCommunity
-from adapters.sample.posts import SAMPLE_FLAGS, SAMPLE_THREAD
+from adapters.sample import SAMPLE_FLAGS, SAMPLE_THREAD, SampleCommunity
 from core.desk.rules.approval import ApprovedReply
 from core.desk.rules.platforms import ChatPlatform
 from core.errors import AmbiguousSend, BadInput, PlatformUnavailable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.mastodon.speech.private_answers import BREAK, inert
+from adapters.mastodon.capture import BREAK, inert
 from tests.fakes.mastodon.server.posts import HASHTAG, MENTION
 
 _HARMFUL = st.sampled_from(

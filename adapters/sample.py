@@ -1,16 +1,19 @@
-"""A chat platform inside this process: a thread of posts and the replies under it, without a network.
+"""A community inside this process, for the first run, for shadow mode and for tests: posts, and the replies under them.
 
-It behaves as a real platform does, and passes the same conformance suite.
+It behaves as a real chat platform does, and passes the same conformance suite.
+
+Its thread is an ordinary afternoon on a town's server, with three hateful posts in it. All texts are invented. The
+hateful ones are mild in wording, name no person and hold no slur, and make a claim that evidence can answer. Only under
+the last one does a prepared reply surely fit: it says one plain thing of one people. Most posts are not like that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from adapters.sample.posts import SAMPLE_THREAD, SamplePost
 from core.desk.rules.approval import ApprovedReply
 from core.desk.rules.case_cards import InPublic
 from core.desk.rules.policy import CommunityPolicy
@@ -18,11 +21,64 @@ from core.errors import BadInput, PlatformBusy, PlatformUnavailable, TextRefused
 from core.i18n.sentences import sentence
 from core.models import FlaggedPost, PostRef, SentReply, ThreadMessage
 
+SAMPLE_FLAGS: Final[tuple[str, str, str]] = ("103", "105", "107")
 _ACCOUNT: Final = "antiphon"
 _CHANNEL: Final = "town-square"
 _THREAD_LENGTH: Final = 6
 _KEYS_KEPT: Final = timedelta(seconds=600)
 _RETRACTABLE: Final = timedelta(hours=48)
+
+
+@dataclass(frozen=True, slots=True)
+class SamplePost:
+    """A message of the sample community; ``in_reply_to`` is the id of the one that it answers."""
+
+    id: str
+    author: str
+    text: str
+    in_reply_to: str | None = None
+
+
+SAMPLE_THREAD: Final[tuple[SamplePost, ...]] = (
+    SamplePost(
+        "101",
+        "ferry_rower",
+        "Reminder: on Saturday the market stands on the old quay, because the square is being repaved.",
+    ),
+    SamplePost("102", "tinkers_lane", "Thanks! Does anybody know whether the cheese stall will be there?", "101"),
+    SamplePost(
+        "103",
+        "north_gate_74",
+        "Enjoy the market while it lasts. The harbour hostel is full of migrants again, and they only come here to "
+        "live off our welfare. They take and take and never pay a cent into the pot.",
+    ),
+    SamplePost(
+        "104",
+        "mill_pond",
+        "The cheese stall opens at eight. The library also needs two more people for Thursday's reading hour, "
+        "if anyone has time!",
+        "102",
+    ),
+    SamplePost(
+        "105",
+        "grey_heron",
+        "So the bakery has hired somebody in a wheelchair. Good luck with that. Disabled people cannot do a proper "
+        "day's work, they only cost an employer money and everybody else has to carry them.",
+    ),
+    SamplePost("106", "rye_and_salt", "I can do the reading hour. Should I bring my own books?", "104"),
+    SamplePost(
+        "107",
+        "slate_roof",
+        "If you go to the market, lock your bikes: the Roma are back behind the mill. Roma people are thieves, all of "
+        "them.",
+    ),
+    SamplePost(
+        "108",
+        "ferry_rower",
+        "Bring one that you like, the shelves have the rest. And it will rain on Saturday, so bring boots too.",
+        "106",
+    ),
+)
 
 
 def _utc_now() -> datetime:

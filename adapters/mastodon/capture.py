@@ -7,42 +7,54 @@ feed, what is new is looked at once, and how far the feed was read is kept.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
 import re
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from mastodon.return_types import Status
+from mastodon.return_types import Context, Status
 
-from adapters.common.capture.answers import counted, taken_in
-from adapters.common.capture.flagged_posts import Flag
+from adapters.common.capture.flagged_posts import Conversation, Flag, Remark, arranged
 from adapters.common.capture.known_posts import KnownPosts
-from adapters.common.capture.requests import commit, may_have_drafts
+from adapters.common.capture.requests import COMMAND_NAMES, commit, counted, may_have_drafts, taken_in, wish_in
 from adapters.common.capture.watch import ChannelWatch
-from adapters.common.capture.wishes import COMMAND_NAMES, wish_in
 from adapters.common.desk_access import DeskAccess
 from adapters.common.words.errors import explain, log_failure, unforeseen
+from adapters.common.words.excerpts import shortened
 from adapters.common.words.labels import language_for
-from adapters.mastodon.capture.sightings import SeenStatus, check_capturable, is_by_person, original_of
+from adapters.common.words.markup import visible_lines
+from adapters.common.words.messages import no_words
 from adapters.mastodon.connection.client import MENTION, MastodonClient, NotificationEvent
-from adapters.mastodon.connection.error_meanings import FAULTS, RateLimit, of_question
-from adapters.mastodon.connection.feeds import PAGE, is_feed, last_of, page_of, why_closed
-from adapters.mastodon.connection.refs import NAME, revision_of
-from adapters.mastodon.connection.statuses import AT_ONCE, Statuses
+from adapters.mastodon.connection.error_meanings import FAULTS, RateLimit, is_gone, of_question, of_send
+from adapters.mastodon.connection.refs import NAME, ref_of, revision_of
+from adapters.mastodon.connection.statuses import AT_ONCE, PAGE, Statuses, is_feed, last_of, page_of, why_closed
 from adapters.mastodon.connection.updates import FIRST, newest
-from adapters.mastodon.speech.plain_text import text_of, words_of
-from adapters.mastodon.speech.private_answers import DirectAnswer
+from adapters.mastodon.speech import PUBLIC, text_of, words_of
+from core import errors
 from core.desk.rules.platforms import UpdateInbox
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import Person
 from core.engine.ports import HateDetector
-from core.errors import AntiphonError, BadInput, NotAllowed, PlatformBusy, StoreUnavailable, Unavailable
 from core.i18n.catalogs import gettext
-from core.models import PostRef, Priority, Wish
+from core.i18n.sentences import sentence
+from core.models import FlaggedPost, MessageWords, PostRef, Priority, Wish
 
+DIRECT: Final = "direct"
+BREAK: Final = "\u2060"
+_ACCT: Final = re.compile(r"\w[\w.-]*(?:@[\w.-]*\w)?")
+"""The name of an account, as its home instance writes it."""
+_SIGN: Final = re.compile("(?<=[@#:*\uff20\uff03\uff1a])(?=\\S)")
+"""Behind what begins or goes on whatever an instance makes something of."""
+_PAUSES_SECONDS: Final = (1.0, 5.0)
+"""How long is waited where the instance is busy, before what is said is given up."""
+_LONGEST_PAUSE_SECONDS: Final = 30.0
+_MOST_ANSWERS: Final = 2
+"""So many answers to the status are kept where there is room."""
 AGAIN_SECONDS: Final = 86_400.0
 MOST_KEPT: Final = 5000
 HOW: Final = "mention"
@@ -66,6 +78,242 @@ Bookmarks = Callable[[str], UpdateInbox]
 """Keeps how far a feed was read, by its name."""
 _FLAGGING_SECONDS: Final = 5.0
 """How long found posts may still be flagged when the work ends; that needs no connection."""
+
+
+class DirectAnswer:
+    """An answer that only the person who wrote to us can see: one direct status, below what they wrote.
+
+    This is the only place that writes to people. It asks for the visibility ``direct`` alone, names only the person who
+    is answered, holds no word of a post, and takes back at once what an instance showed to others after all. What is
+    refused, or cannot be said so, is logged, and raises nothing.
+
+    Args:
+        heard: what is answered.
+        locale: the language to speak.
+    """
+
+    def __init__(self, client: MastodonClient, heard: NotificationEvent, locale: str) -> None:
+        self._client, self._account, self._below = client, heard.status.account, str(heard.status.id)
+        self._key = hashlib.sha256(f"answer {heard.number} {self._account.id}".encode()).hexdigest()[:32]
+        self.locale = locale
+        self.preface = ""
+        """A line of ours above whatever is said."""
+
+    @property
+    def limit(self) -> int:
+        """In characters, as the home instance takes them in one status."""
+        return self._client.instance.max_characters - len(str(self._account.acct)) - len(self.preface) - 4
+
+    async def tell(self, text: str) -> None:
+        """Say something in plain words."""
+        message = "\n\n".join(filter(None, [self.preface, shortened(inert(text), self.limit)]))
+        try:
+            for pause_seconds in _PAUSES_SECONDS:
+                try:
+                    return await self._say(message)
+                except errors.PlatformBusy as err:
+                    await asyncio.sleep(max(pause_seconds, min(err.retry_after_seconds, _LONGEST_PAUSE_SECONDS)))
+            await self._say(message)
+        except errors.AntiphonError as err:
+            _LOG.warning("Who wrote to us on Mastodon could not be answered in private: %s", err.message)
+
+    async def _say(self, text: str) -> None:
+        name = str(self._account.acct)
+        if not _ACCT.fullmatch(name):
+            raise _not_private()
+        try:
+            answer = await self._client.call(
+                lambda api: api.status_post(
+                    f"@{name}\n{text}",
+                    in_reply_to_id=self._below,
+                    visibility=DIRECT,
+                    sensitive=True,
+                    language=self.locale,
+                    idempotency_key=self._key,
+                )
+            )
+        except FAULTS as err:
+            raise of_send(err) from err
+        if not isinstance(answer, Status):
+            raise _not_private()
+        if answer.visibility != DIRECT or {str(each.id) for each in answer.mentions} - {str(self._account.id)}:
+            _LOG.error("An instance showed a direct status to others than it was for; it is deleted.")
+            await self._take_back(str(answer.id))
+            raise _not_private()
+
+    async def _take_back(self, status_id: str) -> None:
+        try:
+            await self._client.call(lambda api: api.status_delete(status_id))
+        except FAULTS as err:
+            if not is_gone(err):
+                raise of_question(err) from err
+
+
+def inert(text: str) -> str:
+    """A text of which an instance makes no mention, hashtag, link or emoji.
+
+    A word joiner behind their signs, which nobody sees, ends each of them: it is none of the characters that these may
+    consist of (``MENTION_RE`` and ``HASHTAG_RE`` of Mastodon's app/models/account.rb and tag.rb). Characters that turn
+    the direction of what follows, or that nobody sees, are left out, and so are empty lines.
+    """
+    return _SIGN.sub(BREAK, "\n".join(visible_lines(text)))
+
+
+def _not_private() -> errors.PlatformUnavailable:
+    """Something would have reached others, so it was not said."""
+    return errors.PlatformUnavailable(
+        sentence("An answer could not be given to one person alone on Mastodon, and so was not given."),
+        remedy=sentence("Tell the person who runs Antiphon."),
+    )
+
+
+def original_of(status: Status) -> Status:
+    """What somebody wrote: of a boost, the status that was boosted."""
+    boosted: Status | None = status.get("reblog")
+    return boosted or status
+
+
+def is_public(status: Status) -> bool:
+    """Whether everybody may read a status."""
+    return str(status.visibility) in PUBLIC
+
+
+def is_by_person(status: Status, own_id: str) -> bool:
+    """Whether a person wrote a status, as far as its account says: it is not marked as automated, and not ours."""
+    return not status.account.get("bot") and str(status.account.id) != own_id
+
+
+def check_capturable(status: Status, own_id: str, locale: str) -> None:
+    """Refuse a status that cannot become a case.
+
+    Raises:
+        NotAllowed: not everybody may read it, or its author is nobody who can be answered.
+        BadInput: it has no words.
+    """
+    if not is_public(status):
+        raise errors.NotAllowed(
+            gettext("Antiphon takes nothing that was written to followers, or to some people only.", locale),
+            remedy=gettext("Report the post to the moderators, and stand by the person it was sent to.", locale),
+        )
+    if not is_by_person(status, own_id):
+        is_ours = str(status.account.id) == own_id
+        raise errors.NotAllowed(
+            gettext("This message is Antiphon's own.", locale)
+            if is_ours
+            else gettext("No person wrote this message: bots and system messages are not answered.", locale),
+            remedy=gettext("Report it to the moderators if it should not stand there.", locale),
+        )
+    words = words_of(status)
+    if not words.text.strip():
+        raise no_words(words, locale, gettext("Report it to the moderators if it should not stand there.", locale))
+
+
+def conversation_of(status: Status, around: Context | None, own_id: str) -> Conversation:
+    """The conversation of a status; its root is the first status, which the instance may not know."""
+    above, below = ([], []) if around is None else (list(around.ancestors), list(around.descendants))
+    place = len(above)
+    parents = _remarks(reversed(list(enumerate(above))), own_id)
+    answers = [each for each in enumerate(below, place + 1) if str(each[1].in_reply_to_id) == str(status.id)]
+    thread = arranged(place, parents, _remarks(answers, own_id)[:_MOST_ANSWERS])
+    return Conversation(thread, _root(status, above))
+
+
+def _root(status: Status, above: list[Status]) -> str:
+    first = above[0] if above else status
+    return str(first.in_reply_to_id or first.id)
+
+
+def _remarks(numbered: Iterable[tuple[int, Status]], own_id: str) -> list[Remark]:
+    return [
+        Remark(number, str(status.account.id), words_of(status).text)
+        for number, status in numbered
+        if is_public(status) and is_by_person(status, own_id) and not _calls(status, own_id)
+    ]
+
+
+def _calls(status: Status, account_id: str) -> bool:
+    return any(str(named.id) == account_id for named in status.get("mentions") or ())
+
+
+@dataclass(frozen=True, slots=True)
+class SeenStatus:
+    """Implements ``adapters.common.capture.watch.Sighting``.
+
+    Attributes:
+        is_late: we were away when it was flagged.
+        may_lack_thread: it is kept without its conversation where the instance does not tell that, since nobody would
+            flag it again.
+    """
+
+    client: MastodonClient
+    statuses: Statuses
+    status: Status
+    is_late: bool = False
+    may_lack_thread: bool = False
+
+    @property
+    def ref(self) -> PostRef:
+        return ref_of(self.status, self.client.home)
+
+    @property
+    def may_have_words(self) -> bool:
+        return bool(words_of(self.status).parts)
+
+    async def words(self) -> MessageWords:
+        """All its words, its content warning included."""
+        return words_of(self.status)
+
+    @property
+    def written_at(self) -> datetime:
+        written: datetime = self.status.created_at
+        return written
+
+    @property
+    def is_by_person(self) -> bool:
+        """Whether a person wrote it, as far as its account says."""
+        return is_by_person(self.status, self.client.own_id)
+
+    @property
+    def is_private(self) -> bool:
+        """Whether not everybody may read it."""
+        return not is_public(self.status)
+
+    async def post(self, flag: Flag) -> FlaggedPost:
+        """The status with the conversation around it; of a private one nothing but the status itself.
+
+        Raises:
+            PlatformBusy: the instance does not tell the conversation now.
+            PlatformUnavailable: it refuses to.
+        """
+        words, account = words_of(self.status), self.status.account
+        author, name = words.author_of(str(account.id), str(account.acct))
+        if self.is_private:
+            how, soon = flag.how, flag.priority
+            return FlaggedPost(self.ref, words.text, author, flag.by, how, (), soon, is_private=True)
+        around = conversation_of(self.status, await self._around(), self.client.own_id)
+        return FlaggedPost(
+            self.ref,
+            words.text,
+            author,
+            flag.by,
+            flag.how,
+            around.thread,
+            flag.priority,
+            root=around.root,
+            wish=flag.wish,
+            revision=revision_of(self.status),
+            author_name=name,
+            is_late=self.is_late,
+            words=words,
+        )
+
+    async def _around(self) -> Context | None:
+        try:
+            return await self.statuses.around(str(self.status.id))
+        except errors.PlatformUnavailable:
+            if self.may_lack_thread:
+                return None
+            raise
 
 
 class RecentRecipients:
@@ -131,15 +379,15 @@ class Mentions:
             answer.preface = gettext("Antiphon was away when you asked, and takes it up now.", locale)
         try:
             gets_drafts = await may_have_drafts(self._client.desk, self._client.home, by, policy)
-        except NotAllowed as err:
+        except errors.NotAllowed as err:
             if self._told.is_due(by.user):
                 await answer.tell(explain(err, locale, answer.limit))
             return True
         try:
             await self._take_in(heard, by, answer, wish_in(words) if gets_drafts else None)
-        except (StoreUnavailable, PlatformBusy):
+        except (errors.StoreUnavailable, errors.PlatformBusy):
             raise
-        except AntiphonError as err:
+        except errors.AntiphonError as err:
             await answer.tell(explain(err, locale, answer.limit))
         except Exception:
             await answer.tell(unforeseen(locale))
@@ -165,13 +413,13 @@ class Mentions:
             BadInput: it answers none, or none that we are shown.
         """
         if not status.in_reply_to_id:
-            raise BadInput(
+            raise errors.BadInput(
                 gettext("Your message answers no post, so nobody can tell which one you mean.", locale),
                 remedy=gettext("Write it again as an answer to the post.", locale),
             )
         parent = await self._statuses.one(str(status.in_reply_to_id))
         if parent is None:
-            raise BadInput(
+            raise errors.BadInput(
                 gettext("Antiphon is not shown this post: it is gone, or its author does not let it.", locale),
                 remedy=gettext("Report it to the moderators if it should not stand there.", locale),
             )
@@ -220,7 +468,7 @@ class Originals:
         while True:
             try:
                 await self.look()
-            except Unavailable as err:
+            except errors.Unavailable as err:
                 _LOG.warning("Edits and deletions on Mastodon could not be looked for: %s", err.message)
             except Exception as err:
                 log_failure("looking for edits and deletions on Mastodon", err)
@@ -303,7 +551,7 @@ class WatchedFeeds:
                 await self.look()
             except RateLimit as err:
                 pause = max(pause, err.seconds or _HALT_SECONDS)
-            except AntiphonError as err:
+            except errors.AntiphonError as err:
                 _LOG.warning("The watched feeds of Mastodon could not be looked at: %s", err.message)
             except Exception as err:
                 log_failure("looking at the watched feeds of Mastodon", err)

@@ -1,1 +1,0 @@
-"""Logging in at an instance, and looking whether an account there may do what Antiphon needs."""

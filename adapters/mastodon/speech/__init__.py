@@ -1,1 +1,0 @@
-"""From statuses to the text that people read, and from our words to inert direct statuses."""
