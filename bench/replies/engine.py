@@ -27,7 +27,6 @@ from bench.measures.output import Row, note, save, show
 from bench.measures.samples import Log, Sample, read_samples, spread
 from bench.measures.significance import compare, percentile, signed_rank
 from bench.replies import runs
-from bench.replies.runs import Referee
 from bench.replies.systems import PLAIN, SystemOutcome, answer, system_named
 from bot.settings import load_settings
 from core.engine.llm.budget import LIVE, PAPER
@@ -112,7 +111,7 @@ async def run(samples: Sequence[Sample], limits: Mapping[str, int], log: Log, se
         systems = {name: system_named(name, profiles) for name in limits}
         await runs.answer_all(engine, systems, samples, limits, log, at_once)
         note("All answers are there; the referee reads them.")
-        referee = Referee(engine.model, seed)
+        referee = runs.Referee(engine.model, seed)
         await runs.referee_all(referee, samples, limits, log)
         await runs.duel_all(referee, samples, list(limits), log)
 

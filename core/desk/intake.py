@@ -31,9 +31,7 @@ from core.desk.runtime.logs import about
 from core.desk.schema import CaseRow
 from core.desk.store import campaigns, communities, flaggers, holds, jobs
 from core.desk.store import cases as store
-from core.desk.store.campaigns import Folds
 from core.desk.store.captures import NewCase, capture_all, lock_communities, new_case
-from core.desk.store.communities import id_of, policy_of
 from core.desk.store.people import known_pseudonym, pseudonym, require_on_case, roles_of
 from core.desk.store.renewals import renew, reopen
 from core.desk.views.cards import seen_after_flagging
@@ -83,7 +81,7 @@ async def check_askers(session: Session, posts: Collection[FlaggedPost]) -> None
         if post.priority is not Priority.ASKED:
             continue
         who = await known_pseudonym(session, post.ref.platform, post.flagged_by)
-        place = await id_of(session, post.ref.platform, post.ref.community)
+        place = await communities.id_of(session, post.ref.platform, post.ref.community)
         if who is None or not may_on_case(await roles_of(session, place, who), OnCase.FLAG):
             raise NotAllowed(
                 sentence("A draft at once is for volunteers and moderators of the community."),
@@ -110,7 +108,7 @@ async def check_flaggers(session: Session, posts: Sequence[FlaggedPost], flags_p
     if flags_per_hour is None:
         return
     for (platform, user, community), more in Counter(people).items():
-        place = await id_of(session, platform, community) if community else ""
+        place = await communities.id_of(session, platform, community) if community else ""
         reached = await _flag_time(session, platform, user, place, flags_per_hour - more)
         if reached is not None:
             raise LimitReached(
@@ -151,7 +149,7 @@ async def is_enough(session: Session, post: FlaggedPost, flags_per_hour: int | N
         NotAllowed: they have no role and the community wants no flags of members, or they flagged too many.
     """
     community = await communities.ensure(session, post.ref.platform, post.ref.community)
-    who, policy = await pseudonym(session, post.ref.platform, post.flagged_by), policy_of(community)
+    who, policy = await pseudonym(session, post.ref.platform, post.flagged_by), communities.policy_of(community)
     if may_on_case(await roles_of(session, community.id, who), OnCase.FLAG):
         return True
     if not policy.members_flag:
@@ -347,7 +345,7 @@ class Intake:
         urgent = [case.id for case, _ in new if case.post.priority is Priority.ASKED]
         # A campaign has one case and one posted reply; no reply can be posted to a text that is on no platform.
         alike = [(case, likeness) for case, likeness in new if not case.post.is_from_elsewhere]
-        folding = Folds()
+        folding = campaigns.Folds()
         if self._window:
             folding = await campaigns.fold(session, alike, self._window, apart=urgent)
         single = [case for case, _ in new if case.id not in folding.lead_of]
@@ -377,7 +375,7 @@ class Intake:
         return queued
 
     async def _move(
-        self, session: Session, captured: Sequence[store.Case], folding: Folds, queued: set[str]
+        self, session: Session, captured: Sequence[store.Case], folding: campaigns.Folds, queued: set[str]
     ) -> list[store.Case]:
         """Fold and queue captured cases; returns all of them as they are afterwards."""
         by_lead: dict[str, list[store.Case]] = {}

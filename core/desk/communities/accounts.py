@@ -26,8 +26,6 @@ from core.desk.rules.dashboard_ports import ApiToken, Bearer, Preferences, Scope
 from core.desk.rules.roles import Person
 from core.desk.schema import ApiTokenRow
 from core.desk.store import accounts, communities
-from core.desk.store.accounts import Account
-from core.desk.store.communities import Community
 from core.errors import BadInput, NotAllowed, PlatformUnavailable
 from core.i18n.catalogs import LANGUAGES
 from core.i18n.sentences import sentence
@@ -88,7 +86,7 @@ class ApiTokens:
     async def bearer(self, token: str) -> Bearer | None:
         """Whose token it is; the platforms are asked who they are there once a minute, and again about each case."""
 
-        async def work(session: Session) -> tuple[ApiToken, bool, Account] | None:
+        async def work(session: Session) -> tuple[ApiToken, bool, accounts.Account] | None:
             use = await of(session, token)
             account = None if use is None else await accounts.find(session, use[0].account)
             return None if use is None or account is None else (*use, account)
@@ -211,7 +209,7 @@ class WebAccounts:
         """Delete an account, and end its sessions; ``False`` if there is none."""
         return await self._database.run("remove an account", lambda session: accounts.remove(session, name))
 
-    async def listed(self) -> list[Account]:
+    async def listed(self) -> list[accounts.Account]:
         return await self._database.run("list accounts", accounts.every)
 
     async def link(self, name: str) -> str:
@@ -243,7 +241,7 @@ class WebAccounts:
     async def use_link(self, secret: str) -> str:
         """Begin a session with a link, which then is used up."""
 
-        async def work(session: Session) -> Account | None:
+        async def work(session: Session) -> accounts.Account | None:
             name = await accounts.used_link(session, secret)
             return None if name is None else await accounts.find(session, name)
 
@@ -293,7 +291,7 @@ class WebAccounts:
             )
         await self._database.run("keep how pages are wanted", lambda opened: accounts.prefer(opened, session, wanted))
 
-    async def _begun(self, account: Account) -> str:
+    async def _begun(self, account: accounts.Account) -> str:
         """A session for somebody who has a role now, by what the platforms say."""
         await self.ask_for_roles(account)
 
@@ -308,7 +306,7 @@ class WebAccounts:
             )
         return secret
 
-    async def ask_for_roles(self, account: Account) -> None:
+    async def ask_for_roles(self, account: accounts.Account) -> None:
         """Ask each platform once; one that is away leaves what it said last, and is asked again at each decision."""
         if self._live_roles is None:
             return
@@ -318,7 +316,7 @@ class WebAccounts:
                 if community.platform == person.platform:
                     await self._refreshed(community, person)
 
-    async def _refreshed(self, community: Community, person: Person) -> None:
+    async def _refreshed(self, community: communities.Community, person: Person) -> None:
         if self._live_roles is not None:
             with contextlib.suppress(PlatformUnavailable):
                 await self._live_roles.refresh(community, [person])

@@ -18,7 +18,6 @@ from core.desk.store import communities, people
 from core.desk.store.audit import AuditEntry, entries
 from core.desk.store.communities import EVERYWHERE, Community
 from core.desk.store.outbox import wake
-from core.desk.store.people import Member
 from core.errors import BadInput, NotAllowed
 
 By = Person | Operator
@@ -31,7 +30,7 @@ class CommunityView:
 
     community: Community
     paused: tuple[str, ...]
-    members: tuple[Member, ...]
+    members: tuple[people.Member, ...]
 
 
 class CommunityDesk:

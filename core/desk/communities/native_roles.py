@@ -16,7 +16,6 @@ from core.desk.rules.roles import Person, Role
 from core.desk.runtime.faults import reach
 from core.desk.schema import Change
 from core.desk.store import communities
-from core.desk.store.communities import Community
 from core.desk.store.people import grant, known_pseudonym, native_roles
 from core.errors import PlatformUnavailable
 from core.i18n.sentences import sentence
@@ -40,22 +39,22 @@ class LiveRoles:
         self._database = database
         self._sources = sources
 
-    async def refresh_in(self, platform: str, community: str, person: Person) -> Community:
+    async def refresh_in(self, platform: str, community: str, person: Person) -> communities.Community:
         """Do ``refresh`` by the platform's own ids; returns the community, which is made if it is new."""
         place = await self.known(platform, community)
         await self.refresh(place, [person])
         return place
 
-    async def known(self, platform: str, community: str) -> Community:
+    async def known(self, platform: str, community: str) -> communities.Community:
         """A community by the platform's own ids; it is made if it is new."""
 
-        async def work(session: Session) -> Community:
+        async def work(session: Session) -> communities.Community:
             row = await communities.find(session, await communities.id_of(session, platform, community))
             return row or await communities.ensure(session, platform, community)
 
         return await self._database.run("meet a community", work)
 
-    async def refresh(self, community: Community, people: Sequence[Person]) -> None:
+    async def refresh(self, community: communities.Community, people: Sequence[Person]) -> None:
         """Ask the platform for the roles of some people in a community, and keep all answers in one transaction.
 
         Raises:
@@ -69,11 +68,13 @@ class LiveRoles:
 
         await self._database.run("keep native roles", work)
 
-    async def _roles(self, community: Community, person: Person) -> frozenset[Role]:
+    async def _roles(self, community: communities.Community, person: Person) -> frozenset[Role]:
         source = self._sources.get(community.platform) if person.platform == community.platform else None
         return frozenset() if source is None else await self._native_roles(source, community, person)
 
-    async def _native_roles(self, source: RoleSource, community: Community, person: Person) -> frozenset[Role]:
+    async def _native_roles(
+        self, source: RoleSource, community: communities.Community, person: Person
+    ) -> frozenset[Role]:
         await reach("ask for roles: before the call")
         try:
             async with asyncio.timeout(_ANSWER_SECONDS):

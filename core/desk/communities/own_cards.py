@@ -19,8 +19,6 @@ from core.desk.rules.roles import OnCommunity, Person
 from core.desk.schema import Change, PreparedReplyRow
 from core.desk.store import communities, own_cards, people
 from core.desk.store.cases import touch
-from core.desk.store.communities import Community, policy_of
-from core.desk.store.own_cards import StoredCard
 from core.desk.store.suggestions import cases_with_prepared
 from core.engine.cards.answers import answers
 from core.engine.cards.bank import LANGUAGES, CardVerdict, OwnReply, load_cards, prepared_id
@@ -64,7 +62,7 @@ class PreparedReplies:
 
         async def work(session: Session) -> str:
             community, actor = await _allowed(session, community_id, by, OnCommunity.CONFIGURE, lock=True)
-            check_rules(reply.text, policy_of(community).text_rules)
+            check_rules(reply.text, communities.policy_of(community).text_rules)
             rows = await own_cards.replies_of(session, community.id)
             if len(_own(rows)) >= MAX_OWN:
                 raise BadInput(
@@ -127,17 +125,17 @@ class PreparedReplies:
 
 async def _allowed(
     session: Session, community_id: str, by: Person, action: OnCommunity, *, lock: bool = False
-) -> tuple[Community, str]:
+) -> tuple[communities.Community, str]:
     """The community, and the person's pseudonym; ``NotAllowed`` if they may not do this."""
     community = await one_community(session, community_id, lock=lock)
     return community, await people.require_on_community(session, community.id, by, action)
 
 
-async def _record(session: Session, community: Community, actor: str, reason: str, note: str) -> None:
+async def _record(session: Session, community: communities.Community, actor: str, reason: str, note: str) -> None:
     await communities.change(session, community.id, actor=actor, reason=reason, note=note, what=Change.SETTING)
 
 
-async def _prepared_reply(session: Session, community: Community, id_: str) -> PreparedReply:
+async def _prepared_reply(session: Session, community: communities.Community, id_: str) -> PreparedReply:
     rows = await own_cards.replies_of(session, community.id)
     for reply in (*_own(rows), *_of_project(rows)):
         if reply.id == id_:
@@ -206,10 +204,10 @@ class OwnCards:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def listed(self, community_id: str, by: Person) -> list[StoredCard]:
+    async def listed(self, community_id: str, by: Person) -> list[own_cards.StoredCard]:
         """The community's own cards, by their ids."""
 
-        async def work(session: Session) -> list[StoredCard]:
+        async def work(session: Session) -> list[own_cards.StoredCard]:
             community, _ = await _allowed(session, community_id, by, OnCommunity.READ_STATISTICS)
             return await own_cards.all_cards(session, community.id)
 
@@ -222,7 +220,7 @@ class OwnCards:
         async def work(session: Session) -> bool:
             community, who = await _allowed(session, community_id, by, OnCommunity.CONFIGURE, lock=True)
             name = await _name_of(session, community, by, who)
-            rules = policy_of(community).text_rules
+            rules = communities.policy_of(community).text_rules
             for text in (card.argument, *chain(*card.replies.values())):
                 check_rules(text, rules)
             stored_cards = {stored.card.id: stored for stored in await own_cards.all_cards(session, community.id)}
@@ -247,14 +245,16 @@ class OwnCards:
 
         return await self._database.run("propose an own card", work)
 
-    async def review(self, community_id: str, id_: str, verdict: CardVerdict, by: Person, digest: str) -> StoredCard:
+    async def review(
+        self, community_id: str, id_: str, verdict: CardVerdict, by: Person, digest: str
+    ) -> own_cards.StoredCard:
         """Record that somebody else than its proposer accepts a card, which is used from then on, or declines it.
 
         Args:
             digest: the version that they read.
         """
 
-        async def work(session: Session) -> StoredCard:
+        async def work(session: Session) -> own_cards.StoredCard:
             community, who = await _allowed(session, community_id, by, OnCommunity.CONFIGURE, lock=True)
             name = await _name_of(session, community, by, who)
             card = await _own_card(session, community, id_)
@@ -294,7 +294,7 @@ def _line(card: WrittenCard, event: str) -> str:
     return f"card {card.id} ({card.digest}) {event}"
 
 
-async def _own_card(session: Session, community: Community, id_: str) -> StoredCard:
+async def _own_card(session: Session, community: communities.Community, id_: str) -> own_cards.StoredCard:
     for stored in await own_cards.all_cards(session, community.id):
         if stored.card.id == id_:
             return stored
@@ -304,13 +304,13 @@ async def _own_card(session: Session, community: Community, id_: str) -> StoredC
     )
 
 
-async def _touch(session: Session, community: Community, card: StoredCard | None) -> None:
+async def _touch(session: Session, community: communities.Community, card: own_cards.StoredCard | None) -> None:
     """Show the cases anew that have drafts from this card: they say who reviewed it."""
     if card is not None:
         await touch(session, *await cases_with_prepared(session, community.id, *card.texts))
 
 
-async def _name_of(session: Session, community: Community, person: Person, pseudonym: str) -> str:
+async def _name_of(session: Session, community: communities.Community, person: Person, pseudonym: str) -> str:
     """The name that somebody gives; otherwise the one that the community knows."""
     name = " ".join(person.name.split())
     if not name:

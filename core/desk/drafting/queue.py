@@ -26,7 +26,6 @@ from core.desk.schema import CaseRow, JobState, SuggestionRow
 from core.desk.store import cases as store
 from core.desk.store import holds, jobs
 from core.desk.store.cases import Case
-from core.desk.store.jobs import Job, PeoplesWork
 from core.desk.store.suggestions import Preview, keep_preview, preview_to_json, suggestion_to_json
 from core.engine.wording.text import counted
 from core.errors import Conflict
@@ -48,7 +47,7 @@ class TakenCase:
     """A case that a worker drafts, and the job whose lease the worker holds."""
 
     case: Case
-    job: Job
+    job: jobs.Job
 
     @property
     def is_for_people(self) -> bool:
@@ -107,7 +106,7 @@ class DraftQueue:
         self._per_community = per_community
         self._backoff = backoff or Backoff(owner)
 
-    async def look(self) -> PeoplesWork:
+    async def look(self) -> jobs.PeoplesWork:
         """Which drafts people wait for, whatever process has them in hand."""
         return await self._database.run(
             "look who waits for a draft", lambda session: jobs.peoples_work(session, store.DRAFT)
@@ -152,7 +151,7 @@ class DraftQueue:
             return _Outcome.TAKE_AGAIN
         return _Outcome.TAKE_AGAIN if case is None else TakenCase(case, job)
 
-    async def _open(self, session: Session, job: Job, case_id: str) -> Case | None:
+    async def _open(self, session: Session, job: jobs.Job, case_id: str) -> Case | None:
         """The job's case, in ``drafting``; ``None`` if it no longer needs a draft."""
         if not await _hold(session, case_id):
             raise Conflict("Somebody decides about this case just now.", remedy="Take again.")
@@ -162,7 +161,7 @@ class DraftQueue:
         await jobs.finish(session, job, JobState.CANCELLED)
         return None
 
-    async def _set_aside(self, session: Session, job: Job, err: Exception) -> None:
+    async def _set_aside(self, session: Session, job: jobs.Job, err: Exception) -> None:
         """Put off a case that cannot be read, so that it blocks no others; after enough attempts, drop its job."""
         reason = sentence("The case cannot be read ({kind}).", kind=type(err).__name__)
         _LOG.error("case %s cannot be read: %s", job.case_id, type(err).__name__)
@@ -195,7 +194,7 @@ class DraftQueue:
         metrics.CASES_REQUEUED.inc(count)
         return count
 
-    async def _put_back(self, session: Session, job: Job) -> bool:
+    async def _put_back(self, session: Session, job: jobs.Job) -> bool:
         """Queue one case again; ``False`` while somebody decides about the case, or its late heartbeat is written."""
         if job.case_id is None or not await _hold(session, job.case_id):
             return False
@@ -325,7 +324,7 @@ class DraftQueue:
         await jobs.retry(session, job, pause, reason, is_excused=is_excused)
         return moved
 
-    async def _give_up(self, session: Session, case: Case, job: Job, reason: str) -> Case:
+    async def _give_up(self, session: Session, case: Case, job: jobs.Job, reason: str) -> Case:
         to, why = await _without_drafts(session, case.id, reason)
         moved = await self._move(session, case, to, why)
         await jobs.finish(session, job, JobState.DEAD, reason)

@@ -18,8 +18,6 @@ from core.desk.database.connection import Database, Session
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.store import communities, own_cards, suggestions
 from core.desk.store.cases import Case
-from core.desk.store.communities import policy_of
-from core.desk.store.suggestions import DraftedBefore, PostedReply
 from core.engine.arguing.arguments import fault_of
 from core.engine.arguing.evidence import Sources
 from core.engine.cards.bank import Changes
@@ -50,7 +48,7 @@ class Memory:
     exemplars: tuple[str, ...] = ()
 
 
-def remember(post: str, posted: Sequence[PostedReply], community_language: str) -> Memory:
+def remember(post: str, posted: Sequence[suggestions.PostedReply], community_language: str) -> Memory:
     """What the next draft, for ``post``, learns from replies that were posted earlier; blocking.
 
     Exemplars are replies to the posts closest to this one by BM25, three at most, and as far as can be told in the
@@ -101,8 +99,8 @@ class _CaseFacts:
 
     policy: CommunityPolicy
     claim: str | None
-    posted: tuple[PostedReply, ...]
-    before: DraftedBefore
+    posted: tuple[suggestions.PostedReply, ...]
+    before: suggestions.DraftedBefore
     prepared: Changes
     cards: tuple[OwnCard, ...]
 
@@ -168,7 +166,7 @@ class DraftingRequest:
 async def _facts(session: Session, case: Case) -> _CaseFacts:
     ref = case.post.ref
     return _CaseFacts(
-        policy_of(await communities.load(session, case.community_id)),
+        communities.policy_of(await communities.load(session, case.community_id)),
         await suggestions.chosen_claim(session, case.id),
         tuple(await suggestions.posted_replies(session, ref.platform, ref.community, MAX_REPLIES)),
         await suggestions.drafted_before(session, case.id),

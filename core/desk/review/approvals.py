@@ -29,13 +29,9 @@ from core.desk.schema import ProposalRow
 from core.desk.sending.checks import Obstacle, SendLimits, case_obstacle, original_obstacle, refuse
 from core.desk.store import accounts, approvals, communities, finds, holds, suggestions
 from core.desk.store import cases as store
-from core.desk.store.approvals import ApprovalOrigin, First, keep_proposal, proposal_with
-from core.desk.store.cases import Case
-from core.desk.store.communities import Community
 from core.desk.store.outbox import require_settled
 from core.desk.store.people import known_pseudonym, member, require_on_case
 from core.desk.store.renewals import take_on
-from core.desk.store.suggestions import StoredSuggestion
 from core.engine.reading.posts import nothing_known
 from core.engine.scoring.check import CheckedEdit, EditReader, check_edit, checked_edit
 from core.engine.scoring.quotation import quote_of
@@ -63,7 +59,7 @@ class ReplyChecks:
         self._limits = limits
 
     async def check_text(
-        self, session: Session, case: Case, rendered: PublicText, stored: StoredSuggestion | None
+        self, session: Session, case: store.Case, rendered: PublicText, stored: suggestions.StoredSuggestion | None
     ) -> None:
         """Refuse a text that would certainly not be posted.
 
@@ -96,7 +92,7 @@ class ReplyChecks:
             )
         return None
 
-    async def waits(self, session: Session, case: Case) -> Obstacle | None:
+    async def waits(self, session: Session, case: store.Case) -> Obstacle | None:
         """What only delays a reply to this post; ``None`` for nothing, as where the community only practises.
 
         Raises:
@@ -117,7 +113,7 @@ class _Proposed:
 
     proposal: ProposalRow
     rendered: PublicText
-    stored: StoredSuggestion | None
+    stored: suggestions.StoredSuggestion | None
     warnings: tuple[str, ...]
     is_shadow: bool
     is_second: bool
@@ -191,7 +187,7 @@ class Proposals:
         """
         check_text(text)
 
-        async def read(session: Session) -> tuple[StoredSuggestion | None, FlaggedPost, TextRules]:
+        async def read(session: Session) -> tuple[suggestions.StoredSuggestion | None, FlaggedPost, TextRules]:
             case = await store.load(session, case_id)
             await require_on_case(session, case.community_id, by, OnCase.APPROVE)
             policy = communities.policy_of(await communities.load(session, case.community_id))
@@ -246,28 +242,30 @@ def _chosen(drafts: Sequence[Draft], rank: int | None, text: str | None) -> tupl
 
 
 async def _keep_refused(
-    session: Session, case: Case, who: str, reply: str, rank: int | None, err: AntiphonError
+    session: Session, case: store.Case, who: str, reply: str, rank: int | None, err: AntiphonError
 ) -> Unsendable:
     """Keep a text that can never be posted; without a hash of what would be posted, nobody can approve it."""
     community = await communities.load(session, case.community_id)
-    proposal = await keep_proposal(session, case, community, who, reply, "", suggestion_id=None, draft_rank=rank)
+    proposal = await approvals.keep_proposal(
+        session, case, community, who, reply, "", suggestion_id=None, draft_rank=rank
+    )
     return Unsendable(err.message, remedy=err.remedy, text_id=proposal.id)
 
 
 async def _keep(
     session: Session,
-    case: Case,
+    case: store.Case,
     who: str,
     by: Person,
     reply: str,
     draft: Draft | None,
     rendered: PublicText,
-    stored: StoredSuggestion | None,
+    stored: suggestions.StoredSuggestion | None,
     waits: Obstacle | None,
 ) -> _Proposed:
     suggestion_id = None if draft is None or stored is None else stored.id
     rank = None if draft is None else draft.rank
-    if draft is None and (same := await proposal_with(session, case, rendered.sha256)) is not None:
+    if draft is None and (same := await approvals.proposal_with(session, case, rendered.sha256)) is not None:
         suggestion_id, rank = same.suggestion_id, same.draft_rank  # a second person's text began as the first one's
     counted, selves = await approvals.counting(session, case), await accounts.selves(session, by)
     if any(first.moderator in selves and first.sha256 == rendered.sha256 for first in counted):
@@ -276,7 +274,7 @@ async def _keep(
             remedy=sentence("Ask another moderator to approve the same text on the case's card."),
         )
     community = await communities.load(session, case.community_id)
-    proposal = await keep_proposal(
+    proposal = await approvals.keep_proposal(
         session,
         case,
         community,
@@ -334,7 +332,7 @@ async def kept_proposal(session: Session, proposal_id: str) -> ProposalRow:
     return proposal
 
 
-async def require_shown(session: Session, case: Case, proposal: ProposalRow, who: str) -> PublicText:
+async def require_shown(session: Session, case: store.Case, proposal: ProposalRow, who: str) -> PublicText:
     """What would be posted now: exactly what the person with this pseudonym was shown.
 
     Raises:
@@ -397,8 +395,8 @@ class _Basis:
     """
 
     proposal: ProposalRow
-    community: Community
-    stored: StoredSuggestion | None
+    community: communities.Community
+    stored: suggestions.StoredSuggestion | None
     people: tuple[Person, ...]
     post: FlaggedPost
 
@@ -491,7 +489,7 @@ class Approvals:
         )
         if reasons and first is None:
             until = reply.approved_at + self._holds_for
-            own = First(who, reply.sha256, community.rules_version, reply.approved_at, until)
+            own = approvals.First(who, reply.sha256, community.rules_version, reply.approved_at, until)
             return await self._wait(session, case, own, reasons)
         reason = sentence("approved")
         if first is not None:
@@ -505,7 +503,7 @@ class Approvals:
             community,
             reply,
             rendered.footer,
-            ApprovalOrigin(proposal.suggestion_id, proposal.draft_rank, _is_edited(basis)),
+            approvals.ApprovalOrigin(proposal.suggestion_id, proposal.draft_rank, _is_edited(basis)),
             seconded_by=None if first is None else who,
             holds_for=self._holds_for,
             undo_for=self._undo_for + self._hearing.get(case.post.ref.platform, timedelta()),
@@ -514,14 +512,16 @@ class Approvals:
         )
         return CompleteApproval(case.id, reply, case.created_at)
 
-    async def _wait(self, session: Session, case: Case, first: First, reasons: tuple[str, ...]) -> AwaitsSecond:
+    async def _wait(
+        self, session: Session, case: store.Case, first: approvals.First, reasons: tuple[str, ...]
+    ) -> AwaitsSecond:
         """Keep a first approval, and leave the case open to somebody else."""
         await approvals.keep_first(session, case, first)
         await holds.end(session, case)
         return AwaitsSecond(case.id, first.sha256, reasons, first.until)
 
 
-async def _first(session: Session, case: Case, proposal: ProposalRow, by: Person) -> First | None:
+async def _first(session: Session, case: store.Case, proposal: ProposalRow, by: Person) -> approvals.First | None:
     """Another person's approval of the same bytes, which still counts."""
     firsts, own = await approvals.counting(session, case), await accounts.selves(session, by)
     return next((first for first in firsts if first.sha256 == proposal.sha256 and first.moderator not in own), None)
@@ -550,7 +550,9 @@ def _is_edited(basis: _Basis) -> bool:
     return basis.proposal.text.strip() != began
 
 
-async def rendered_in(session: Session, case: Case, reply: str, stored: StoredSuggestion | None) -> PublicText:
+async def rendered_in(
+    session: Session, case: store.Case, reply: str, stored: suggestions.StoredSuggestion | None
+) -> PublicText:
     """A reply as it would be posted now, in the language of the case's suggestion, below its quote of the post."""
     community = await communities.load(session, case.community_id)
     language = None if stored is None else stored.suggestion.reading.language
@@ -560,7 +562,7 @@ async def rendered_in(session: Session, case: Case, reply: str, stored: StoredSu
     return render(reply, language, discloses=community.discloses, quote=quote)
 
 
-def said_of(stored: StoredSuggestion | None, post: FlaggedPost) -> Suggestion:
+def said_of(stored: suggestions.StoredSuggestion | None, post: FlaggedPost) -> Suggestion:
     """What a reply is held against: what the engine said of the post, or that nothing is known of it. Blocking."""
     return nothing_known(post, "en") if stored is None else stored.suggestion
 

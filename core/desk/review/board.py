@@ -28,7 +28,6 @@ from core.desk.store.cases import CARDLESS
 from core.desk.store.leadership import Office
 from core.desk.views import review_cards
 from core.desk.views.cards import build, digest_of
-from core.desk.views.review_cards import Board, CardPlace, end_trouble, keep_trouble, standing_places, troubled
 from core.errors import CardCanWait, CardRefused, Conflict, PlatformBusy, PlatformUnavailable, StoreUnavailable
 from core.models import PostRef
 
@@ -94,11 +93,11 @@ class LostCards:
         """Deletions may have gone unheard in a community, named as its platform does."""
         self._names.add(name)
 
-    async def note(self, session: Session, boards: Mapping[str, Board]) -> None:
+    async def note(self, session: Session, boards: Mapping[str, review_cards.Board]) -> None:
         """Read which cards should stand in the communities of which something went unheard."""
         for board in boards.values() if self._names else ():
             if board.name in self._names and board.channel:
-                self._unseen[board.community_id] = await standing_places(session, board, _MOST_CARDS)
+                self._unseen[board.community_id] = await review_cards.standing_places(session, board, _MOST_CARDS)
         self._names.clear()
 
     def due(self, without: Collection[str]) -> list[str]:
@@ -187,7 +186,7 @@ class ReviewBoard:
         self._hears_all = hears_all
         self._office = Office(database, f"review board: {platform}", owner, _LEASE)
         self._poll_seconds = poll_seconds
-        self._boards: dict[str, Board] = {}
+        self._boards: dict[str, review_cards.Board] = {}
         self._again: dict[str, str] = {}  # communities by case, of cards to look at although nothing was counted
         self._swept: datetime | None = None
         self._rests = Rests()
@@ -324,7 +323,7 @@ class ReviewBoard:
         """Look again at the cards of each community that changed, as by a pause; the first time, of all communities."""
         boards = await review_cards.boards(session, self._platform, self._channel)
         if not self._boards:
-            self._shut = await troubled(session)
+            self._shut = await review_cards.troubled(session)
         new = [community for community, board in boards.items() if self._boards.get(community) != board]
         for community in new:
             if community in self._boards and self._boards[community].channel != boards[community].channel:
@@ -356,7 +355,7 @@ class ReviewBoard:
             self._news.discard(board.name)
         self._news.clear()
 
-    async def _look_at_channel(self, board: Board, *, is_changed: bool) -> None:
+    async def _look_at_channel(self, board: review_cards.Board, *, is_changed: bool) -> None:
         community, channel = board.community_id, board.channel
         try:
             await self._surface.check(board.name, channel)
@@ -370,7 +369,9 @@ class ReviewBoard:
             self._end_rests(community)
             self._shut.discard(community)
             self._lost.went_unheard(board.name)  # a platform tells of no channel that is closed to us
-            await self._database.run("cards may be shown", lambda session: end_trouble(session, community, channel))
+            await self._database.run(
+                "cards may be shown", lambda session: review_cards.end_trouble(session, community, channel)
+            )
 
     def _end_rests(self, community: str) -> None:
         """Try a community again, with each of its cards that its platform refused."""
@@ -407,7 +408,7 @@ class ReviewBoard:
             await review_cards.were_shown(session, case_id, changes)
         return None
 
-    def _is_due(self, row: CaseRow, place: CardPlace | None, moment: datetime) -> bool:
+    def _is_due(self, row: CaseRow, place: review_cards.CardPlace | None, moment: datetime) -> bool:
         """Whether a case has a card, or gets one now; a closed case gets no new card, but its old one shows its end."""
         if place is None:
             return (row.state not in CLOSED or (self._hears_all and not row.erased_at)) and row.state not in CARDLESS
@@ -458,7 +459,8 @@ class ReviewBoard:
     async def _tell(self, community: str, channel: str, err: PlatformUnavailable) -> None:
         """Tell the community's managers why they see no cards (``/antiphon status``)."""
         await self._database.run(
-            "keep why cards cannot be shown", lambda s: keep_trouble(s, community, channel, err.message, err.remedy)
+            "keep why cards cannot be shown",
+            lambda s: review_cards.keep_trouble(s, community, channel, err.message, err.remedy),
         )
 
     def _leave(self, key: str, moment: datetime, kind: str) -> None:
@@ -477,4 +479,4 @@ async def _put_up_again(session: Session, gone: Collection[PostRef]) -> None:
 
 async def _keep(session: Session, outdated: _Outdated, place: PostRef) -> None:
     await review_cards.keep_place(session, outdated.card.case_id, place, outdated.digest, outdated.shown)
-    await end_trouble(session, outdated.community_id, place.channel)
+    await review_cards.end_trouble(session, outdated.community_id, place.channel)

@@ -29,8 +29,6 @@ from core.desk.sending.checks import CHANGED, GONE
 from core.desk.sending.outbox import Outbox
 from core.desk.store import captures, communities, holds
 from core.desk.store import cases as store
-from core.desk.store.cases import find_all, touch, transition
-from core.desk.store.communities import Community
 from core.desk.store.outbox import case_replied_with
 from core.desk.store.people import name_of, require_on_case
 from core.desk.store.renewals import renew
@@ -120,7 +118,7 @@ async def note_original(session: Session, ref: PostRef, text: str | None, revisi
     nobody decided anything; but an approved reply is no longer sent, and a person is asked instead. A post that was not
     hateful is looked at again.
     """
-    known_case = (await find_all(session, [ref])).get(ref)
+    known_case = (await store.find_all(session, [ref])).get(ref)
     if known_case is None:
         return
     case = await holds.lock(session, known_case.id)
@@ -132,10 +130,10 @@ async def note_original(session: Session, ref: PostRef, text: str | None, revisi
         return
     changed = update(CaseRow).where(CaseRow.id == case.id).values(original=now)
     await session.execute(changed, execution_options={"synchronize_session": "fetch"})
-    await touch(session, case.id)
+    await store.touch(session, case.id)
     if now in _REASONS and case.state is CaseState.APPROVED:
         reason = _REASONS[now]
-        await transition(session, case.id, case.version, CaseState.NEEDS_PERSON, actor="desk", reason=reason)
+        await store.transition(session, case.id, case.version, CaseState.NEEDS_PERSON, actor="desk", reason=reason)
 
 
 def _compared(row: CaseRow, text: str | None, revision: str) -> Original:
@@ -311,7 +309,7 @@ class FrontDesk:
     async def _ask_for_roles(self, case_id: str, by: Person) -> None:
         """Store the roles that the platform says the person has, so that the desk goes by them."""
 
-        async def look(session: Session) -> Community:
+        async def look(session: Session) -> communities.Community:
             return await communities.load(session, (await store.load(session, case_id)).community_id)
 
         community = await self._database.run("read whose case it is", look)

@@ -30,8 +30,6 @@ from core.desk.store.own_cards import Signatory, StoredCard
 from core.desk.store.people import known_name, known_pseudonym, require_on_case, require_on_community
 from core.desk.upkeep.erasure import Erasure, require_only_here
 from core.desk.views import numbers, queue, record
-from core.desk.views.queue import of_newest_suggestion
-from core.desk.views.record import with_names
 from core.engine.cards.bank import CardVerdict, OwnReply
 from core.i18n.sentences import sentence
 from core.models import TargetGroup
@@ -213,7 +211,7 @@ async def kept_posts(session: Session, community_id: str) -> tuple[ports.KeptPos
     """The newest ``MOST`` of them whose words were not erased, newest first."""
     group_of = json_text(session, SuggestionRow.document.expression, "reading", "target_group")
     rows = await session.execute(
-        select(CaseRow, of_newest_suggestion(group_of))
+        select(CaseRow, queue.of_newest_suggestion(group_of))
         .where(CaseRow.community_id == community_id, CaseRow.created_at > session.moment - _DAYS)
         .where(CaseRow.erased_at.is_(None), CaseRow.is_from_elsewhere.is_(False))
         .order_by(CaseRow.created_at.desc(), CaseRow.id)
@@ -272,7 +270,7 @@ class DeskOverview:
             moves = []
             for line in await store.history(session, case_id):
                 who = await known_name(session, case.community_id, line.actor)
-                why = await with_names(session, case.community_id, line.reason)
+                why = await record.with_names(session, case.community_id, line.reason)
                 moves.append(ports.Move(line.to_state, who, why, line.note, line.at))
             return tuple(moves)
 

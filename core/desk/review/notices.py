@@ -26,7 +26,6 @@ from core.desk.schema import ApprovalRow, AuditRow, CaseRow, NoticeRow, ReviewCa
 from core.desk.store import communities, flaggers
 from core.desk.store.audit import newest_actor
 from core.desk.store.cases import CARDLESS
-from core.desk.store.communities import Community, policy_of
 from core.desk.store.leadership import Office
 from core.desk.store.people import member
 from core.desk.views.cards import build
@@ -364,10 +363,10 @@ class Notices:
         self._rests[community] = await self._database.run("read the clock", moment) + _REST
 
 
-def _policy(community: Community) -> CommunityPolicy | None:
+def _policy(community: communities.Community) -> CommunityPolicy | None:
     """The policy of a community; ``None`` if another version of Antiphon set it."""
     try:
-        return policy_of(community)
+        return communities.policy_of(community)
     except StoreUnavailable:
         return None
 

@@ -10,8 +10,6 @@ from core.desk.rules.case_cards import ReviewOfPrepared, prepared_of
 from core.desk.store import cases as store
 from core.desk.store import own_cards, suggestions
 from core.desk.store.audit import AuditEntry
-from core.desk.store.cases import Case
-from core.desk.store.suggestions import StoredSuggestion
 from core.models import Draft
 
 
@@ -21,11 +19,11 @@ class CaseQueries:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def case(self, case_id: str) -> Case:
+    async def case(self, case_id: str) -> store.Case:
         """The case as it is now; ``BadInput`` if there is none."""
         return await self._database.run("read a case", lambda session: store.load(session, case_id))
 
-    async def cases(self, state: CaseState | None = None) -> list[Case]:
+    async def cases(self, state: CaseState | None = None) -> list[store.Case]:
         """The cases of one state, or all, oldest first."""
         return await self._database.run("list cases", lambda session: store.all_cases(session, *filter(None, [state])))
 
@@ -38,10 +36,10 @@ class CaseQueries:
 
         return await self._database.run("read a history", work)
 
-    async def suggestion(self, case_id: str) -> StoredSuggestion | None:
+    async def suggestion(self, case_id: str) -> suggestions.StoredSuggestion | None:
         """The newest suggestion of a case, with the id that an approval takes; ``None`` before there is one."""
 
-        async def work(session: Session) -> StoredSuggestion | None:
+        async def work(session: Session) -> suggestions.StoredSuggestion | None:
             await store.load(session, case_id)
             return await suggestions.latest_suggestion(session, case_id)
 

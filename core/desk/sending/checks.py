@@ -21,7 +21,6 @@ from core.desk.rules.roles import OnCase, may_on_case
 from core.desk.schema import ApprovalRow, CaseRow, Original
 from core.desk.store import communities
 from core.desk.store.cases import Case
-from core.desk.store.communities import EVERYWHERE, Community, policy_of
 from core.desk.store.outbox import Entry, original, reached, reached_since
 from core.desk.store.people import roles_of
 from core.errors import NotAllowed
@@ -67,7 +66,7 @@ class Obstacle:
 
 
 async def case_obstacle(
-    session: Session, case: Case, community: Community, limits: SendLimits, *, apart: str = ""
+    session: Session, case: Case, community: communities.Community, limits: SendLimits, *, apart: str = ""
 ) -> Obstacle | None:
     """What keeps any reply to a post from being sent now, whatever its text; ``None`` if nothing does.
 
@@ -133,7 +132,7 @@ async def original_obstacle(session: Session, case: Case) -> Obstacle | None:
     return Obstacle(GONE if is_gone else CHANGED, remedy=_CLOSE if is_gone else _FLAG_AGAIN)
 
 
-def _consent(case: Case, community: Community, limits: SendLimits) -> Obstacle | None:
+def _consent(case: Case, community: communities.Community, limits: SendLimits) -> Obstacle | None:
     """Where each place decides for itself, somebody who runs it must have said yes, and not taken it back."""
     ref = case.post.ref
     if ref.platform not in limits.asked_first or _rules_of(case, community).consent:
@@ -141,8 +140,8 @@ def _consent(case: Case, community: Community, limits: SendLimits) -> Obstacle |
     return Obstacle(without_consent(ref.channel), remedy=sentence("Ask those who run it, and note their yes."))
 
 
-def _rules_of(case: Case, community: Community) -> PlaceRules:
-    return policy_of(community).places.get(case.post.ref.channel, NO_RULES)
+def _rules_of(case: Case, community: communities.Community) -> PlaceRules:
+    return communities.policy_of(community).places.get(case.post.ref.channel, NO_RULES)
 
 
 async def _other_reply(session: Session, case: Case, apart: str) -> Obstacle | None:
@@ -192,17 +191,17 @@ async def _conversation(session: Session, case: Case, apart: str) -> Obstacle | 
     return None
 
 
-async def _paused(session: Session, community: Community) -> Obstacle | None:
+async def _paused(session: Session, community: communities.Community) -> Obstacle | None:
     scopes = await communities.paused(session, [community.id])
     if not scopes:
         return None
-    return Obstacle(PAUSED_EVERYWHERE if EVERYWHERE in scopes else PAUSED_HERE, to=None)
+    return Obstacle(PAUSED_EVERYWHERE if communities.EVERYWHERE in scopes else PAUSED_HERE, to=None)
 
 
-async def _place_rate(session: Session, case: Case, community: Community, apart: str) -> Obstacle | None:
+async def _place_rate(session: Session, case: Case, community: communities.Community, apart: str) -> Obstacle | None:
     """The cap of a place that has rules of its own."""
     place = case.post.ref.channel
-    if place not in policy_of(community).places:
+    if place not in communities.policy_of(community).places:
         return None
     cap = _rules_of(case, community).replies_a_day
     theirs = and_(

@@ -25,8 +25,6 @@ from core.desk.sending.outbox_rows import Delivery, Rules, end
 from core.desk.store import jobs
 from core.desk.store import outbox as store
 from core.desk.store.cases import load, load_expected
-from core.desk.store.jobs import Job
-from core.desk.store.outbox import entry_of
 from core.desk.store.people import require_on_case
 from core.errors import Conflict, NotAllowed, PlatformBusy, PlatformUnavailable
 from core.i18n.sentences import joined, sentence
@@ -88,13 +86,13 @@ class Retractions:
 
         return await self._database.run("ask for a retraction", work)
 
-    async def _take(self, kinds: Sequence[str]) -> Job | None:
-        async def work(session: Session) -> Job | None:
+    async def _take(self, kinds: Sequence[str]) -> jobs.Job | None:
+        async def work(session: Session) -> jobs.Job | None:
             return await jobs.take(session, kinds, self._owner, self._rules.lease)
 
         return await self._database.run("take a retraction", work)
 
-    async def _try(self, job: Job) -> None:
+    async def _try(self, job: jobs.Job) -> None:
         """Make the call once, look at the platform if it got no answer, and record the outcome."""
         ref = await self._database.run("read a retraction", lambda session: _ref(session, job))
         if ref is None:
@@ -112,7 +110,7 @@ class Retractions:
         else:
             await self._record_gone(job)
 
-    async def _after_no_answer(self, job: Job, ref: PostRef, why: str) -> None:
+    async def _after_no_answer(self, job: jobs.Job, ref: PostRef, why: str) -> None:
         try:
             stands = await self._gate.read(ref) is not None
         except Exception as err:
@@ -123,9 +121,9 @@ class Retractions:
         else:
             await self._record_gone(job)
 
-    async def _record_gone(self, job: Job) -> None:
+    async def _record_gone(self, job: jobs.Job) -> None:
         async def work(session: Session) -> None:
-            entry = await entry_of(session, job.payload["approval"], lock=True)
+            entry = await store.entry_of(session, job.payload["approval"], lock=True)
             if entry.case.state is CaseState.POSTED:
                 by, note, why = job.payload["by"], job.payload["note"], retract_words(job.payload["reason"])
                 await end(session, entry, CaseState.RETRACTED, why, actor=by, note=note)
@@ -135,14 +133,14 @@ class Retractions:
         if await self._recorded("record a retraction", work):
             metrics.SENDS.labels(job.kind.partition(":")[2], CaseState.RETRACTED).inc()
 
-    async def _give_up(self, job: Job, reason: str) -> None:
+    async def _give_up(self, job: jobs.Job, reason: str) -> None:
         async def work(session: Session) -> None:
             await jobs.finish(session, job, JobState.DEAD, sentence("The reply is still there: {why}", why=reason))
             await _forget_note(session, job)
 
         await self._recorded("give a retraction up", work)
 
-    async def _later(self, job: Job, reason: str, wait: timedelta = timedelta()) -> None:
+    async def _later(self, job: jobs.Job, reason: str, wait: timedelta = timedelta()) -> None:
         """Try again after a pause; after ``max_attempts`` a person must take the reply away."""
         if job.attempts >= self._rules.max_attempts:
             await self._give_up(job, joined(reason, sentence("Take it away on the platform.")))
@@ -160,9 +158,9 @@ class Retractions:
         return True
 
 
-async def _ref(session: Session, job: Job) -> PostRef | None:
+async def _ref(session: Session, job: jobs.Job) -> PostRef | None:
     """Where the reply is; ``None`` if it does not count as posted."""
-    entry = await entry_of(session, job.payload["approval"])
+    entry = await store.entry_of(session, job.payload["approval"])
     return entry.posted_ref() if entry.case.state is CaseState.POSTED else None
 
 
@@ -185,7 +183,7 @@ async def _standing(session: Session, case_id: str) -> Delivery:
     return Delivery(case_id, "" if row is None else row.approval_id, case.state, reason)
 
 
-async def _forget_note(session: Session, job: Job) -> None:
+async def _forget_note(session: Session, job: jobs.Job) -> None:
     """Remove what the person typed from the job: from here on it is in the audit log, where it can be erased."""
     payload = {**job.payload, "note": ""}
     await session.execute(

@@ -17,7 +17,6 @@ from core.desk.rules.approval import CLOSED, CaseState
 from core.desk.schema import CaseRow, FlaggerRow, MemberFlagRow
 from core.desk.store import communities
 from core.desk.store.cases import Case
-from core.desk.store.communities import policy_of
 from core.desk.store.people import pseudonym
 from core.models import PostRef
 
@@ -45,7 +44,7 @@ async def remember(session: Session, case: Case, user: str) -> None:
     if not user:
         return
     community = await communities.load(session, case.community_id)
-    if case.state in CLOSED or not policy_of(community).tells_flaggers:
+    if case.state in CLOSED or not communities.policy_of(community).tells_flaggers:
         return
     key = {"case_id": case.id, "person_id": await pseudonym(session, case.post.ref.platform, user)}
     await insert_new(session, FlaggerRow, {**key, "user": user, "flagged_at": session.moment}, *key)

@@ -21,7 +21,6 @@ from core.desk.store import accounts, campaigns, communities, inbox, jobs, own_c
 from core.desk.store.audit import write
 from core.desk.store.cases import draft_anew, load, touch, transition
 from core.desk.store.erasure import FORGOTTEN, cases_quoting, erase_case, erase_turns, forget_place
-from core.desk.store.jobs import Job
 from core.desk.store.people import known_pseudonym, require_on_community
 from core.desk.store.suggestions import cases_with_prepared
 from core.desk.upkeep.chores import Done
@@ -124,7 +123,7 @@ class Erasure:
             await self._database.run("end an erasure", lambda session: _end(session, person))
         return replace(count, notes=notes, memberships=memberships)
 
-    async def do(self, job: Job) -> Done:
+    async def do(self, job: jobs.Job) -> Done:
         """Continue an erasure that was interrupted, or that waits for a send to be settled."""
         count = await self._finish(str(job.payload["person"]))
         what = (

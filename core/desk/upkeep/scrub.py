@@ -13,7 +13,6 @@ from core.desk.database.connection import Database, Session, translating
 from core.desk.runtime.faults import reach
 from core.desk.store import jobs
 from core.desk.store.erasure import WORDS
-from core.desk.store.jobs import Job
 from core.desk.upkeep.chores import Done
 from core.errors import StoreUnavailable
 
@@ -68,6 +67,6 @@ class DiskScrub:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def do(self, _: Job) -> Done:
+    async def do(self, _: jobs.Job) -> Done:
         await scrub(self._database)
         return Done("what was erased is gone from the database's files")

@@ -25,11 +25,8 @@ from core.desk.rules.shortfalls import for_people
 from core.desk.schema import CaseRow, Original, OutboxRow, OutboxState
 from core.desk.store import approvals, campaigns, communities, holds, outbox, own_cards, suggestions
 from core.desk.store import cases as store
-from core.desk.store.approvals import proposal_with
 from core.desk.store.audit import newest_move
-from core.desk.store.cases import DRAFT, Case
 from core.desk.store.people import known_name, name_of, names_of, pseudonym, require_on_case, roles_of
-from core.desk.store.suggestions import Preview, StoredSuggestion, claims_of, preview_of
 from core.desk.views.review_cards import card_language
 from core.desk.views.status import progress
 from core.errors import StoreUnavailable
@@ -40,7 +37,7 @@ _COUNTED: Final = 20
 _ANSWERED: Final = (CaseState.POSTED, CaseState.RETRACTED)
 
 
-async def earlier_cases(session: Session, case: Case) -> case_cards.EarlierCases | None:
+async def earlier_cases(session: Session, case: store.Case) -> case_cards.EarlierCases | None:
     """What became of the cases of the same author that were opened in this community before this one; the newest 20.
 
     ``None`` where nobody is known to have written the post.
@@ -109,7 +106,7 @@ async def seen_after_flagging(session: Session, case_id: str, platform: str, use
     return await _card_for(session, case, await pseudonym(session, platform, user))
 
 
-async def _card_for(session: Session, case: Case, who: str) -> case_cards.Card:
+async def _card_for(session: Session, case: store.Case, who: str) -> case_cards.Card:
     card = await build(session, case.id)
     if may_on_case(await roles_of(session, case.community_id, who), OnCase.READ):
         return card
@@ -199,14 +196,17 @@ async def _with_drafts(session: Session, card: case_cards.Card) -> case_cards.Ca
     if not card.post.text:  # erased
         return card
     try:
-        stored, preview = await suggestions.suggestions(session, card.case_id), await preview_of(session, card.case_id)
+        stored, preview = (
+            await suggestions.suggestions(session, card.case_id),
+            await suggestions.preview_of(session, card.case_id),
+        )
     except StoreUnavailable as err:  # of another version: the person who reviews the case reads what to do
         return replace(card, notes=(err.said,))
     suggested = _with_suggestion(card, stored)
     return suggested if preview is None else _with_preview(suggested, preview)
 
 
-def _with_suggestion(card: case_cards.Card, stored: Sequence[StoredSuggestion]) -> case_cards.Card:
+def _with_suggestion(card: case_cards.Card, stored: Sequence[suggestions.StoredSuggestion]) -> case_cards.Card:
     if not stored:
         return card
     newest = stored[0].suggestion
@@ -215,14 +215,14 @@ def _with_suggestion(card: case_cards.Card, stored: Sequence[StoredSuggestion]) 
         drafts=newest.drafts,
         suggestion_id=stored[0].id,
         evidence=newest.evidence,
-        claims=tuple(claims_of(stored)),
+        claims=tuple(suggestions.claims_of(stored)),
         argued=newest.claim,
         notes=for_people(newest.degraded),
         why_two=() if card.post.is_from_elsewhere else why_two(newest, ()),
     )
 
 
-def _with_preview(before: case_cards.Card, preview: Preview) -> case_cards.Card:
+def _with_preview(before: case_cards.Card, preview: suggestions.Preview) -> case_cards.Card:
     """What there is so far of new drafts, in place of the earlier ones."""
     after = _with_reading(before, preview.reading)
     if preview.draft is None:
@@ -248,25 +248,25 @@ def _with_reading(card: case_cards.Card, reading: Reading | None) -> case_cards.
     )
 
 
-async def _first_approvals(session: Session, case: Case) -> list[tuple[str, str]]:
+async def _first_approvals(session: Session, case: store.Case) -> list[tuple[str, str]]:
     """Who already approved a text, and their part of it, oldest first; only what a second person can still join."""
     if case.state is not CaseState.IN_REVIEW:
         return []
     parts: list[tuple[str, str]] = []
     for first in await approvals.counting(session, case):
-        proposal = await proposal_with(session, case, first.sha256)
+        proposal = await approvals.proposal_with(session, case, first.sha256)
         name = await name_of(session, case.community_id, first.moderator)
         parts.append((name, "" if proposal is None else proposal.text.strip()))
     return parts
 
 
-async def _earlier(session: Session, case: Case) -> case_cards.EarlierCases | None:
+async def _earlier(session: Session, case: store.Case) -> case_cards.EarlierCases | None:
     """What became of the author's earlier cases, while somebody has to decide; nobody knows who wrote pasted words."""
     is_told = case.state not in CLOSED and not case.post.is_from_elsewhere
     return await earlier_cases(session, case) if is_told else None
 
 
-async def _approved(session: Session, case: Case) -> case_cards.ApprovedText | None:
+async def _approved(session: Session, case: store.Case) -> case_cards.ApprovedText | None:
     """The text that was approved last, unless that was taken back, as by an undo."""
     if case.state not in _WITH_APPROVED:
         return None
@@ -280,20 +280,20 @@ async def _approved(session: Session, case: Case) -> case_cards.ApprovedText | N
     return case_cards.ApprovedText(row.text, tuple(names), row.approved_at)
 
 
-async def _waiting(session: Session, case: Case) -> case_cards.DraftProgress | None:
+async def _waiting(session: Session, case: store.Case) -> case_cards.DraftProgress | None:
     if case.state not in (CaseState.QUEUED, CaseState.DRAFTING):
         return None
-    return await progress(session, case.id, DRAFT)
+    return await progress(session, case.id, store.DRAFT)
 
 
-async def _campaign_posts(session: Session, case: Case) -> int:
+async def _campaign_posts(session: Session, case: store.Case) -> int:
     if case.campaign_id is None:
         return 1
     campaign = await campaigns.load(session, case.campaign_id)
     return campaign.posts if campaign.lead_case_id == case.id else 1
 
 
-async def _send(session: Session, case: Case, *, is_paused: bool) -> tuple[datetime | None, str, PostRef | None]:
+async def _send(session: Session, case: store.Case, *, is_paused: bool) -> tuple[datetime | None, str, PostRef | None]:
     """When the approved reply is sent, as far as that is known, why it waits, and where the posted one is."""
     if case.state not in (CaseState.APPROVED, CaseState.POSTED):
         return None, "", None

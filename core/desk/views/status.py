@@ -17,7 +17,6 @@ from core.desk.rules.case_cards import DeskStatus, DraftProgress
 from core.desk.schema import CaseRow, JobRow, JobState, TurnRow
 from core.desk.store import communities
 from core.desk.store.cases import DRAFT
-from core.desk.store.communities import EVERYWHERE, Community
 from core.desk.store.jobs import NEVER, running
 from core.desk.views.platforms import troubles
 from core.desk.views.review_cards import review_channel, trouble_in
@@ -28,7 +27,7 @@ STOPPED = sentence("its worker was stopped")
 """Why a case went back into the queue through no fault of the model."""
 
 
-async def status(session: Session, community: Community) -> DeskStatus:
+async def status(session: Session, community: communities.Community) -> DeskStatus:
     paused = await communities.paused(session, [community.id])
     return DeskStatus(
         by_state=await _by_state(session, community.id),
@@ -37,7 +36,7 @@ async def status(session: Session, community: Community) -> DeskStatus:
         is_posting=community.is_posting,
         discloses=community.discloses,
         is_paused_here=community.id in paused,
-        is_paused_everywhere=EVERYWHERE in paused,
+        is_paused_everywhere=communities.EVERYWHERE in paused,
         oldest_in_review=await _oldest_in_review(session, community.id),
         card_trouble=await trouble_in(session, community.id, review_channel(community.policy)),
         platform_troubles=await troubles(session),
