@@ -237,7 +237,7 @@ class OwnCards:
                 )
             if before is not None and before.card.digest == card.digest:
                 return False
-            await own_cards.keep(session, community.id, card, who, name)
+            await own_cards.keep_card(session, community.id, card, who, name)
             await _touch(session, community, before)
             what = "proposed" if before is None else "changed"
             await _record(session, community, who, _line(card, f"{what} by {who}"), note)
@@ -268,7 +268,7 @@ class OwnCards:
                     sentence("The card {card} is no longer the version {version}.", card=id_, version=digest),
                     remedy=sentence("Look at it again."),
                 )
-            await own_cards.keep_review(session, community.id, id_, verdict, who, name)
+            await own_cards.keep_card_review(session, community.id, id_, verdict, who, name)
             await _touch(session, community, card)
             await _record(session, community, who, _line(card.card, f"{verdict} by {who}"), "")
             return await _own_card(session, community, id_)
@@ -282,7 +282,7 @@ class OwnCards:
         async def work(session: Session) -> None:
             community, who = await _allowed(session, community_id, by, OnCommunity.CONFIGURE, lock=True)
             card = await _own_card(session, community, id_)
-            await own_cards.remove(session, community.id, id_)
+            await own_cards.remove_card(session, community.id, id_)
             await _touch(session, community, card)
             await _record(session, community, who, _line(card.card, "removed"), note)
 

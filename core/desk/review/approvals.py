@@ -162,22 +162,22 @@ class Proposals:
             case = await take_on(session, case, who) if is_own else case
             stored = await suggestions.latest_suggestion(session, case_id)
             reply, draft = _chosen(() if stored is None else stored.suggestion.drafts, rank, text)
-            rendered = await rendered_in(session, case, reply, stored)
+            rendered = await _rendered_in(session, case, reply, stored)
             try:
                 await self.checks.check_text(session, case, rendered, stored)
             except (BadInput, TextRefused) as err:
                 return await _keep_refused(session, case, who, reply, rank, err)
             waits = await self.checks.waits(session, case)
-            return await _keep(session, case, who, by, reply, draft, rendered, stored, waits)
+            return await _keep_proposed(session, case, who, by, reply, draft, rendered, stored, waits)
 
-        basis = await self._database.run("propose", work)
-        if isinstance(basis, Unsendable):
-            raise basis
+        proposed = await self._database.run("propose", work)
+        if isinstance(proposed, Unsendable):
+            raise proposed
         try:
-            public = await self.checks.in_public(basis.post.ref, basis.rendered.text)
+            public = await self.checks.in_public(proposed.post.ref, proposed.rendered.text)
         except TextRefused as err:  # with what stands around it; its writer still has it before them
             raise Unsendable(err.message, remedy=err.remedy) from err
-        return replace(await asyncio.to_thread(_reply_to_show, basis, self._edit_reader), public=public)
+        return replace(await asyncio.to_thread(_reply_to_show, proposed, self._edit_reader), public=public)
 
     async def check(self, case_id: str, by: Person, text: str) -> TextCheck:
         """A text held against the evidence of its case, and read by the reader of drafts; nothing is kept.
@@ -196,9 +196,9 @@ class Proposals:
         stored, post, rules = await self._database.run("read what a text is checked against", read)
 
         def check() -> TextCheck:
-            suggestion = said_of(stored, post)
+            suggestion = _said_of(stored, post)
             edit = checked_edit(text, suggestion, rules, self._edit_reader)
-            why = why_two_of(suggestion, edit, is_known=stored is not None, wrote_post=False)
+            why = _why_two_of(suggestion, edit, is_known=stored is not None, wrote_post=False)
             return TextCheck(edit.sentences, edit.warnings, why)
 
         return await asyncio.to_thread(check)
@@ -212,7 +212,7 @@ class Proposals:
         """
 
         async def work(session: Session) -> RefusedReply:
-            proposal = await kept_proposal(session, text_id)
+            proposal = await _kept_proposal(session, text_id)
             if await known_pseudonym(session, by.platform, by.user) != proposal.person_id:
                 raise NotAllowed(
                     sentence("Somebody else wrote this text."), remedy=sentence("Edit a draft yourself, or write one.")
@@ -252,7 +252,7 @@ async def _keep_refused(
     return Unsendable(err.message, remedy=err.remedy, text_id=proposal.id)
 
 
-async def _keep(
+async def _keep_proposed(
     session: Session,
     case: store.Case,
     who: str,
@@ -301,30 +301,30 @@ async def _keep(
     )
 
 
-def _reply_to_show(basis: _Proposed, reader: EditReader | None) -> ProposedReply:
+def _reply_to_show(proposed: _Proposed, reader: EditReader | None) -> ProposedReply:
     """What the person is shown. Blocking: the text is held against the evidence, and read."""
-    proposal = basis.proposal
-    suggestion = said_of(basis.stored, basis.post)
-    edit = checked_edit(proposal.text, suggestion, basis.rules, reader)
+    proposal = proposed.proposal
+    suggestion = _said_of(proposed.stored, proposed.post)
+    edit = checked_edit(proposal.text, suggestion, proposed.rules, reader)
     return ProposedReply(
         id=proposal.id,
         case_id=proposal.case_id,
         version=proposal.version,
-        text=basis.rendered.text,
+        text=proposed.rendered.text,
         reply=proposal.text,
         sha256=proposal.sha256,
-        warnings=tuple(dict.fromkeys((*basis.warnings, *edit.warnings))),
-        why_two=why_two_of(suggestion, edit, is_known=basis.stored is not None, wrote_post=basis.wrote_post),
-        is_shadow=basis.is_shadow,
-        is_second=basis.is_second,
+        warnings=tuple(dict.fromkeys((*proposed.warnings, *edit.warnings))),
+        why_two=_why_two_of(suggestion, edit, is_known=proposed.stored is not None, wrote_post=proposed.wrote_post),
+        is_shadow=proposed.is_shadow,
+        is_second=proposed.is_second,
         quote=proposal.quote,
-        waits_because="" if basis.waits is None else basis.waits.reason,
-        waits_until=None if basis.waits is None else basis.waits.until,
-        disclosure=basis.rendered.footer.strip(),
+        waits_because="" if proposed.waits is None else proposed.waits.reason,
+        waits_until=None if proposed.waits is None else proposed.waits.until,
+        disclosure=proposed.rendered.footer.strip(),
     )
 
 
-async def kept_proposal(session: Session, proposal_id: str) -> ProposalRow:
+async def _kept_proposal(session: Session, proposal_id: str) -> ProposalRow:
     """A text that waits to be approved; ``Conflict`` if it is no longer kept."""
     proposal = await session.get(ProposalRow, proposal_id, populate_existing=True)
     if proposal is None:
@@ -332,7 +332,7 @@ async def kept_proposal(session: Session, proposal_id: str) -> ProposalRow:
     return proposal
 
 
-async def require_shown(session: Session, case: store.Case, proposal: ProposalRow, who: str) -> PublicText:
+async def _require_shown(session: Session, case: store.Case, proposal: ProposalRow, who: str) -> PublicText:
     """What would be posted now: exactly what the person with this pseudonym was shown.
 
     Raises:
@@ -353,7 +353,7 @@ async def require_shown(session: Session, case: store.Case, proposal: ProposalRo
             else sentence("Posting was switched off after you were shown this: it would not be posted now."),
             remedy=_LOOK_AGAIN,
         )
-    rendered = await rendered_in(session, case, proposal.text, await suggestions.latest_suggestion(session, case.id))
+    rendered = await _rendered_in(session, case, proposal.text, await suggestions.latest_suggestion(session, case.id))
     if rendered.sha256 != proposal.sha256:
         raise Conflict(
             sentence("What is added to replies here changed after you were shown this text."), remedy=_LOOK_AGAIN
@@ -466,16 +466,16 @@ class Approvals:
     async def _keep(
         self, session: Session, basis: _Basis, by: Person, checked: _Checked
     ) -> CompleteApproval | AwaitsSecond:
-        proposal = await kept_proposal(session, basis.proposal.id)
+        proposal = await _kept_proposal(session, basis.proposal.id)
         case, who = await decider(session, proposal.case_id, proposal.version, by, OnCase.APPROVE, CaseState.IN_REVIEW)
-        rendered = await require_shown(session, case, proposal, who)
+        rendered = await _require_shown(session, case, proposal, who)
         check_answerable(case.post)
         await require_settled(session, case.id)
         await self._checks.check_text(session, case, rendered, basis.stored)
         waits = await self._checks.waits(session, case)
         suggestion, edit = checked
         is_known = basis.stored is not None
-        reasons = why_two_of(suggestion, edit, is_known=is_known, wrote_post=await wrote_post(session, case, by))
+        reasons = _why_two_of(suggestion, edit, is_known=is_known, wrote_post=await wrote_post(session, case, by))
         community = await communities.load(session, case.community_id)
         first = await _first(session, case, proposal, by) if reasons else None
         reply = approve(
@@ -528,7 +528,7 @@ async def _first(session: Session, case: store.Case, proposal: ProposalRow, by: 
 
 
 async def _basis(session: Session, proposal_id: str) -> _Basis:
-    proposal = await kept_proposal(session, proposal_id)
+    proposal = await _kept_proposal(session, proposal_id)
     case = await store.load(session, proposal.case_id)
     community = await communities.load(session, case.community_id)
     firsts = await approvals.firsts(session, case)
@@ -539,7 +539,7 @@ async def _basis(session: Session, proposal_id: str) -> _Basis:
 
 def _checked(basis: _Basis) -> _Checked:
     """What would be posted, held against the evidence, leaving out the sentence that discloses Antiphon."""
-    suggestion = said_of(basis.stored, basis.post)
+    suggestion = _said_of(basis.stored, basis.post)
     return suggestion, CheckedEdit(check_edit(basis.proposal.text.strip(), suggestion))
 
 
@@ -550,7 +550,7 @@ def _is_edited(basis: _Basis) -> bool:
     return basis.proposal.text.strip() != began
 
 
-async def rendered_in(
+async def _rendered_in(
     session: Session, case: store.Case, reply: str, stored: suggestions.StoredSuggestion | None
 ) -> PublicText:
     """A reply as it would be posted now, in the language of the case's suggestion, below its quote of the post."""
@@ -562,12 +562,12 @@ async def rendered_in(
     return render(reply, language, discloses=community.discloses, quote=quote)
 
 
-def said_of(stored: suggestions.StoredSuggestion | None, post: FlaggedPost) -> Suggestion:
+def _said_of(stored: suggestions.StoredSuggestion | None, post: FlaggedPost) -> Suggestion:
     """What a reply is held against: what the engine said of the post, or that nothing is known of it. Blocking."""
     return nothing_known(post, "en") if stored is None else stored.suggestion
 
 
-def why_two_of(suggestion: Suggestion, checked: CheckedEdit, *, is_known: bool, wrote_post: bool) -> tuple[str, ...]:
+def _why_two_of(suggestion: Suggestion, checked: CheckedEdit, *, is_known: bool, wrote_post: bool) -> tuple[str, ...]:
     """Why one person is not enough for a reply; empty where one is.
 
     Args:

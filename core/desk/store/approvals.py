@@ -23,9 +23,9 @@ from core.desk.store.cases import Case, target_hash, touch
 from core.desk.store.communities import Community
 from core.desk.store.people import roles_of
 
-_KEPT: Final = timedelta(days=1)
+_PROPOSALS_KEPT: Final = timedelta(days=1)
 _ALPHABET: Final = string.ascii_lowercase + string.digits
-_LENGTH: Final = 16
+_ID_LENGTH: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +182,7 @@ async def keep_proposal(
     quote: str = "",
 ) -> ProposalRow:
     """Keep a text for the present version of the case, under an id that cannot be guessed."""
-    id_ = "".join(secrets.choice(_ALPHABET) for _ in range(_LENGTH))
+    id_ = "".join(secrets.choice(_ALPHABET) for _ in range(_ID_LENGTH))
     row = ProposalRow(
         id=id_,
         case_id=case.id,
@@ -221,7 +221,7 @@ async def forget_proposals(session: Session, limit: int) -> int:
         .where(FirstApprovalRow.sha256 == ProposalRow.sha256)
         .exists()
     )
-    old = or_(and_(ProposalRow.created_at <= session.moment - _KEPT, ~awaited), closed)
+    old = or_(and_(ProposalRow.created_at <= session.moment - _PROPOSALS_KEPT, ~awaited), closed)
     ids = list(await session.scalars(select(ProposalRow.id).where(old).limit(limit)))
     await session.execute(delete(ProposalRow).where(ProposalRow.id.in_(ids)))
     return len(ids)

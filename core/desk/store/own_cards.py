@@ -87,9 +87,9 @@ async def _card_reviews(session: Session, community_id: str, ids: Collection[str
     }
 
 
-async def keep(session: Session, community_id: str, card: WrittenCard, by: str, name: str) -> None:
+async def keep_card(session: Session, community_id: str, card: WrittenCard, by: str, name: str) -> None:
     """Keep a new card, or a new version of one, which nobody has reviewed."""
-    await remove(session, community_id, card.id)
+    await remove_card(session, community_id, card.id)
     row = OwnCardRow(
         community_id=community_id,
         id=card.id,
@@ -103,23 +103,26 @@ async def keep(session: Session, community_id: str, card: WrittenCard, by: str, 
     await session.flush()
 
 
-async def keep_review(session: Session, community_id: str, id_: str, verdict: CardVerdict, by: str, name: str) -> None:
+async def keep_card_review(
+    session: Session, community_id: str, id_: str, verdict: CardVerdict, by: str, name: str
+) -> None:
     """Store what a second person says of a card from now on."""
     values = {"verdict": verdict, "reviewed_by": by, "reviewer": name, "reviewed_at": session.moment}
     query = update(OwnCardRow).filter_by(community_id=community_id, id=id_).values(values)
     await session.execute(query.execution_options(synchronize_session="fetch"))
 
 
-async def remove(session: Session, community_id: str, id_: str) -> None:
+async def remove_card(session: Session, community_id: str, id_: str) -> None:
     """Delete a card, and whatever review of it there was."""
     query = delete(OwnCardRow).filter_by(community_id=community_id, id=id_)
     await session.execute(query.execution_options(synchronize_session="fetch"))
 
 
 async def forget_person(session: Session, person_id: str) -> list[tuple[str, str]]:
-    """Take a person's name off; returns the communities and the prepared texts that they reviewed, also on cards.
+    """Take a person's name off every card and take back their reviews of prepared replies.
 
-    A review without a named reviewer does not count as one, so that such a card waits for another person.
+    Returns the communities and texts that they reviewed, those on cards too. A review without a named reviewer does not
+    count as one, so that such a card waits for another person.
     """
     nobody = {"reviewed_by": None, "reviewer": None, "reviewed_at": None}
     replies = update(PreparedReplyRow).where(PreparedReplyRow.reviewed_by == person_id).values(nobody)

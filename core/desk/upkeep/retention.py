@@ -146,11 +146,11 @@ class FoldedCases:
 
     async def do(self, _: Job) -> Done:
         """Close all folded cases whose lead case is closed."""
-        closed = await in_batches(self._database, "close folded cases", partial(_close, undo=self._undo))
+        closed = await in_batches(self._database, "close folded cases", partial(_close_folded, undo=self._undo))
         return Done(f"{closed} folded cases closed")
 
 
-async def _close(session: Session, *, undo: timedelta) -> int:
+async def _close_folded(session: Session, *, undo: timedelta) -> int:
     lead, waiting = aliased(CaseRow), defaultdict[_Lead, list[Case]](list)
     is_decided = and_(lead.state.in_(CLOSED), lead.updated_at <= session.moment - undo)
     query = (
@@ -204,13 +204,13 @@ class Retention:
         async def erase(session: Session) -> int:
             before = session.moment - self._days
             is_due = and_(CaseRow.erased_at.is_(None), CaseRow.updated_at <= before)
-            case_ids = await _closed(session, is_due)
+            case_ids = await _ids_of_closed(session, is_due)
             for case_id in case_ids:
                 await erase_case(session, case_id)
             return await _counted(session, case_ids)
 
         async def delete(session: Session) -> int:
-            case_ids = await _closed(session, CaseRow.updated_at <= months_before(session.moment, self._months))
+            case_ids = await _ids_of_closed(session, CaseRow.updated_at <= months_before(session.moment, self._months))
             for case_id in case_ids:
                 await delete_case(session, case_id)
             return await _counted(session, case_ids)
@@ -232,7 +232,7 @@ class Retention:
         )
 
 
-async def _closed(session: Session, is_due: ColumnElement[bool]) -> list[str]:
+async def _ids_of_closed(session: Session, is_due: ColumnElement[bool]) -> list[str]:
     query = select(CaseRow.id).where(CaseRow.state.in_(CLOSED), is_due).order_by(CaseRow.updated_at)
     return list(await session.scalars(query.limit(BATCH).with_for_update(skip_locked=True)))
 

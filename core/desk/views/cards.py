@@ -307,7 +307,7 @@ async def _send(session: Session, case: store.Case, *, is_paused: bool) -> tuple
     return None if row.attempts and row.error else row.not_before, row.error or "", None
 
 
-_STATES: Final = {
+_REPLY_STATES: Final = {
     OutboxState.QUEUED: CaseState.APPROVED,
     OutboxState.SENDING: CaseState.SENDING,
     OutboxState.POSTED: CaseState.POSTED,
@@ -331,7 +331,7 @@ def reply_now(row: OutboxRow, post: PostRef, *, is_paused: bool, is_shadow: bool
 
     Nobody knows when what holds it back ends; the moment of the next attempt would only count down to another.
     """
-    state = _STATES[row.state]
+    state = _REPLY_STATES[row.state]
     waits = state is CaseState.APPROVED
     is_timed = waits and not is_paused and not is_shadow and not row.error
     message = row.remote_message if state is CaseState.POSTED else None

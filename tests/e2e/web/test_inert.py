@@ -11,7 +11,7 @@ import pytest
 from playwright.async_api import Browser, Page
 
 from core.desk.database.connection import Session
-from core.desk.rules.approval import CloseReason
+from core.desk.rules.closures import CloseReason
 from core.desk.rules.own_cards import WrittenCard
 from core.desk.rules.policy import MAX_KEYWORD, MAX_KEYWORDS
 from core.desk.rules.roles import Person, Role
@@ -73,7 +73,7 @@ async def _fill(session: Session) -> None:
     """Put the texts where the pages find them, past the checks of the forms."""
     identity = (await communities.load(session, _PLACE)).id
     for number in range(len(_STORED) // SHAPES):
-        await own_cards.keep(session, identity, _card(number), PAYLOADS[number], PAYLOADS[number])
+        await own_cards.keep_card(session, identity, _card(number), PAYLOADS[number], PAYLOADS[number])
     for one in _STORED:
         await own_cards.add_reply(session, identity, OwnReply("en", TargetGroup.MIGRANTS, Intent.POSITIVE, one, None))
         await communities.change(session, identity, actor=one, reason=one, note=one)
