@@ -38,7 +38,6 @@ async def _serving(preloaded: Sequence[str], folder: Path, drain: str) -> AsyncI
         "ANTIPHON__DESK__DRAIN_SECONDS": drain,
         "ANTIPHON__DESK__BACKUP_HOURS": "0",
         "GO": str(folder / "go"),
-        "PYTHONPATH": str(Path(__file__).parents[4]),
         "XDG_RUNTIME_DIR": str(folder),
     }
     process = await asyncio.create_subprocess_exec(

@@ -47,7 +47,6 @@ class Workers:
             | {
                 "ANTIPHON__DESK__LEASE_SECONDS": "1",
                 "GO": str(self.go),
-                "PYTHONPATH": str(Path(__file__).parents[5]),
                 "XDG_RUNTIME_DIR": str(folder),
             }
         )
@@ -87,9 +86,9 @@ async def begun(process: Process) -> int:
     """Wait until the engine is at work on a case; the number of its process, which ``process`` stands for."""
     assert process.stdout is not None
     async with asyncio.timeout(GUARD_SECONDS):
-        said, number = (await process.stdout.readline()).split()
-    assert said == b"begun"
-    return int(number)
+        line = await process.stdout.readline()
+    assert line.startswith(b"begun ")
+    return int(line.split()[1])
 
 
 async def ended(process: Process) -> tuple[int, str]:
