@@ -26,8 +26,9 @@ from adapters.mastodon.connection.refs import NAME
 from adapters.mastodon.connection.statuses import Statuses
 from adapters.mastodon.connection.updates import FIRST, LATE, newest, number_of
 from adapters.mastodon.speech import quoted_by, words_of
-from core.desk.rules.approval import CaseState, CloseReason, close_words
+from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import Card
+from core.desk.rules.closures import CloseReason, close_words
 from core.desk.rules.platforms import ArrivedUpdate, MessageLook, UpdateInbox, WaitingUpdate
 from core.errors import AntiphonError, BadInput, LimitReached, NotAllowed, PlatformBusy, StoreUnavailable
 from core.models import FlaggedPost, PostRef, Priority

@@ -24,8 +24,9 @@ from adapters.web.door import status_of
 from adapters.web.site import SECRET, SITE, is_fragment, locale_of, named_places, page, reader_of, see_other, visitor_of
 from adapters.web.speech import PageReader, beyond_state, marked_characters
 from adapters.web.views import case_view, source_view, word_diff
-from core.desk.rules.approval import CaseState, CloseReason, RetractReason, state_words
+from core.desk.rules.approval import CaseState, state_words
 from core.desk.rules.case_cards import Card, ProposedReply, RecentDecision, ReplyNow, short_number
+from core.desk.rules.closures import CloseReason, RetractReason
 from core.desk.rules.dashboard_ports import NOTHING_HIDDEN, HiddenCategories, Move, Preferences, QueuedCase
 from core.desk.rules.desk_ports import Casework
 from core.desk.rules.roles import Person

@@ -20,8 +20,9 @@ from adapters.common.words import labels
 from adapters.common.words.markup import Reader, web_address
 from adapters.common.words.messages import part_label
 from adapters.web.speech import whole
-from core.desk.rules.approval import CLOSED, REOPENED, CaseState, RetractReason, close_reasons
+from core.desk.rules.approval import CLOSED, REOPENED, CaseState
 from core.desk.rules.case_cards import Card, origin_and_reader, read_by_in_words
+from core.desk.rules.closures import RetractReason, close_reasons
 from core.engine.wording.text import content_stems, sentence_spans
 from core.i18n.catalogs import gettext, translated
 from core.models import Draft, Evidence, Intent, Kind, Part, PartKind, Source

@@ -40,7 +40,7 @@ from bot.serve.platforms import Connection, in_process
 from bot.serve.supervision import connected, serve
 from bot.settings import Settings
 from core.desk.communities.accounts import WebAccounts
-from core.desk.rules.approval import CloseReason
+from core.desk.rules.closures import CloseReason
 from core.desk.rules.desk_ports import Casework
 from core.desk.rules.input_checks import check_text
 from core.desk.rules.roles import Person

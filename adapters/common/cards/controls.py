@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from core.desk.rules.approval import REOPENED, TRANSITIONS, CaseState, CloseReason, close_reasons
+from core.desk.rules.approval import REOPENED, TRANSITIONS, CaseState
 from core.desk.rules.case_cards import Card
+from core.desk.rules.closures import CloseReason, close_reasons
 from core.i18n.catalogs import gettext
 from core.models import Action, Draft
 

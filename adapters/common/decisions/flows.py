@@ -19,8 +19,9 @@ from adapters.common.words.excerpts import Segment, fit
 from adapters.common.words.labels import intent_in_words, reason_in_words, retract_reason_in_words
 from adapters.common.words.markup import Reader, hidden_in
 from adapters.common.words.messages import part_label
-from core.desk.rules.approval import CaseState, CloseReason, RetractReason, close_reasons, why_closed
+from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import Approval, Card, InPublic, ProposedReply, read_by_in_words
+from core.desk.rules.closures import CloseReason, RetractReason, close_reasons, why_closed
 from core.desk.rules.roles import Person
 from core.errors import AntiphonError, BadInput, Conflict, Unsendable
 from core.i18n.catalogs import gettext, translated

@@ -10,8 +10,8 @@ from typing import Final
 
 from babel import Locale, UnknownLocaleError
 
-from core.desk.rules.approval import CloseReason, RetractReason
 from core.desk.rules.case_cards import kind_in_words
+from core.desk.rules.closures import CloseReason, RetractReason
 from core.i18n.catalogs import LANGUAGES, gettext, language_of, translated
 from core.models import Action, Draft, Intent, Kind, TargetGroup, Verdict
 

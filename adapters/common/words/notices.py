@@ -10,7 +10,8 @@ from typing import Final
 from adapters.common.words.markup import Reader
 from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import short_number
-from core.desk.rules.policy import CallKind, Notice
+from core.desk.rules.platforms import Notice
+from core.desk.rules.policy import CallKind
 from core.i18n.catalogs import gettext
 
 _REASON: Final = 300

@@ -26,8 +26,7 @@ from adapters.discord.review.items import card_layout
 from adapters.discord.speech import reader_of
 from core.desk.rules.approval import CLOSED
 from core.desk.rules.case_cards import Card
-from core.desk.rules.platforms import MessageLook
-from core.desk.rules.policy import Notice
+from core.desk.rules.platforms import MessageLook, Notice
 from core.errors import CardRefused, PlatformBusy, PlatformUnavailable
 from core.i18n.sentences import Sentence, listed, sentence
 from core.models import PostRef

@@ -37,8 +37,7 @@ from adapters.telegram.review.layout import card_message
 from adapters.telegram.speech import NO_PREVIEW, reader_of
 from core.desk.rules.approval import CLOSED
 from core.desk.rules.case_cards import Card
-from core.desk.rules.platforms import MessageLook
-from core.desk.rules.policy import Notice
+from core.desk.rules.platforms import MessageLook, Notice
 from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable
 from core.i18n.catalogs import gettext
 from core.i18n.sentences import sentence

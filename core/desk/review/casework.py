@@ -20,7 +20,8 @@ from core.desk.intake import Intake
 from core.desk.review.approvals import Approvals, AwaitsSecond, Proposals
 from core.desk.review.decisions import Decisions
 from core.desk.rules import case_cards
-from core.desk.rules.approval import CLOSED, CaseState, CloseReason, RetractReason, text_hash
+from core.desk.rules.approval import CLOSED, CaseState, text_hash
+from core.desk.rules.closures import CloseReason, RetractReason
 from core.desk.rules.input_checks import check_text
 from core.desk.rules.roles import OnCase, Person
 from core.desk.runtime.logs import about

@@ -18,8 +18,9 @@ from typing import Final
 
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.request import checked_claim
-from core.desk.rules import approval
-from core.desk.rules.approval import CaseState, CloseReason
+from core.desk.rules import approval, closures
+from core.desk.rules.approval import CaseState
+from core.desk.rules.closures import CloseReason
 from core.desk.rules.input_checks import check_note, check_text
 from core.desk.rules.roles import OnCase, Person, may_on_case
 from core.desk.runtime import metrics
@@ -188,17 +189,17 @@ class Decisions:
         """Close a case without a reply.
 
         Args:
-            case_id: the case, in a state that ``core.desk.rules.approval.close_reasons`` knows the reason for.
+            case_id: the case, in a state that ``core.desk.rules.closures.close_reasons`` knows the reason for.
             version: the case's version that the person saw.
             by: who closes it; a person who flagged the post may only take the flag back (``CloseReason.MISTAKE``).
             reason: why; it decides how the case ends.
             note: more about it; needed with ``CloseReason.OTHER``.
         """
-        because = approval.close_reason(reason)
+        because = closures.close_reason(reason)
         if because is CloseReason.OTHER:
             check_note(note)
         check_text(note)
-        to = approval.closed_as(because)
+        to = closures.closed_as(because)
 
         async def work(session: Session) -> Case:
             case, who = await decider(session, case_id, version, by, _CLOSINGS[to])
@@ -211,7 +212,7 @@ class Decisions:
             if to is CaseState.WITHDRAWN:
                 await finds.label(session, case, None)
             moved = await store.transition(
-                session, case_id, version, to, actor=who, reason=approval.close_words(because), note=note
+                session, case_id, version, to, actor=who, reason=closures.close_words(because), note=note
             )
             if because is CloseReason.NOT_HATEFUL:
                 await finds.dismiss(session, case)

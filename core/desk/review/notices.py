@@ -18,8 +18,8 @@ from sqlalchemy import delete, select, update
 from core.desk.database.connection import Database, Session, insert_new
 from core.desk.rules.approval import CLOSED, CaseState
 from core.desk.rules.case_cards import Card
-from core.desk.rules.platforms import Notifier
-from core.desk.rules.policy import CallKind, CommunityPolicy, Notice, is_quiet
+from core.desk.rules.platforms import Notice, Notifier
+from core.desk.rules.policy import CallKind, CommunityPolicy, is_quiet
 from core.desk.runtime.lease import pause
 from core.desk.runtime.logs import about
 from core.desk.schema import ApprovalRow, AuditRow, CaseRow, NoticeRow, ReviewCardRow

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from core.desk.rules import case_cards
-from core.desk.rules.approval import CloseReason, RetractReason
 from core.desk.rules.careful_watch import FindLabel, WatchRecord
+from core.desk.rules.closures import CloseReason, RetractReason
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import OnCase, OnCommunity, Person, Role
 from core.models import FlaggedPost, Intent, PostRef

@@ -1,4 +1,4 @@
-"""What the application needs of a platform where people talk, as Protocols."""
+"""What the application needs of a platform where people talk, as Protocols, and the values that pass between them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from core.desk.rules.approval import ApprovedReply
+from core.desk.rules.approval import ApprovedReply, CaseState
 from core.desk.rules.case_cards import Card, InPublic
-from core.desk.rules.policy import CommunityPolicy, Notice
+from core.desk.rules.policy import CallKind, CommunityPolicy
 from core.desk.rules.roles import Role
 from core.models import PostRef, SentReply
 
@@ -197,10 +197,34 @@ class ReviewSurface(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One message about a case, as plain values. A notice holds no word of a post.
+
+    Attributes:
+        key: the same for the same notice, however often it is tried.
+        kind: why a role is called; ``None`` tells one person: who approved, that their reply was not sent, or who
+            flagged, the ``outcome``.
+        card: where the card of the case is; for a flagger, who cannot see it, the post that they flagged.
+        outcome: how the case ended, for a person who flagged the post.
+        reason: why the reply was not sent; a sentence of Antiphon.
+        language: the language that the community chose, as ISO 639-1; ``None`` for none.
+    """
+
+    key: str
+    case_id: str
+    community: str
+    card: PostRef
+    kind: CallKind | None = None
+    outcome: CaseState | None = None
+    reason: str = ""
+    language: str | None = None
+
+
 class Notifier(Protocol):
     """Short messages to the people who review, beside the cards. A platform that has none brings no notifier.
 
-    None holds a word of a post. Two calls for one ``Notice.key`` within a minute are one message.
+    Two calls for one ``Notice.key`` within a minute are one message.
     """
 
     async def call(self, notice: Notice, role: str) -> None:

@@ -1,9 +1,9 @@
 """How a community wants Antiphon to behave: where cards go, who has which role, what is watched, how replies sound.
 
-Channels and roles are the platform's own ids, as text. Whether a community posts, discloses or is paused is not part of
-the policy (``core.desk.communities.decisions``). Some places decide for themselves what holds for replies to their
-people, as the instances of the fediverse do. The footer under a reply says who wrote it (AI Act, Art. 50; reliability,
-T23 and T25).
+Channels and roles are the platform's own ids, as text, also of roles that are called to a case (``CallKind``). Whether
+a community posts, discloses or is paused is not part of the policy (``core.desk.communities.decisions``). Some places
+decide for themselves what holds for replies to their people, as the instances of the fediverse do. The footer under a
+reply says who wrote it (AI Act, Art. 50; reliability, T23 and T25).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import TypeAdapter, ValidationError
 
-from core.desk.rules.approval import CaseState, text_hash
+from core.desk.rules.approval import text_hash
 from core.desk.rules.careful_watch import LEAST_CAREFUL, MOST_CAREFUL
 from core.desk.rules.input_checks import need_in_words
 from core.desk.rules.own_cards import checked_notice
@@ -29,7 +29,7 @@ from core.engine.wording.language import NAMES
 from core.engine.wording.text_rules import TextRules, check_rules
 from core.errors import BadInput
 from core.i18n.sentences import Sentence, listed, sentence
-from core.models import Intent, PostRef, TargetGroup, Wish
+from core.models import Intent, TargetGroup, Wish
 
 _FORM: Final = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])-([01][0-9]|2[0-3]):([0-5][0-9])")
 
@@ -200,30 +200,6 @@ class CallKind(StrEnum):
     THREAT = "threat"
     SECOND = "second"
     WAITING = "waiting"
-
-
-@dataclass(frozen=True, slots=True)
-class Notice:
-    """One message about a case, as plain values.
-
-    Attributes:
-        key: the same for the same notice, however often it is tried.
-        kind: why a role is called; ``None`` tells one person: who approved, that their reply was not sent, or who
-            flagged, the ``outcome``.
-        card: where the card of the case is; for a flagger, who cannot see it, the post that they flagged.
-        outcome: how the case ended, for a person who flagged the post.
-        reason: why the reply was not sent; a sentence of Antiphon.
-        language: the language that the community chose, as ISO 639-1; ``None`` for none.
-    """
-
-    key: str
-    case_id: str
-    community: str
-    card: PostRef
-    kind: CallKind | None = None
-    outcome: CaseState | None = None
-    reason: str = ""
-    language: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,8 @@ from typing import Final
 from core import errors
 from core.desk.communities.native_roles import keep_native
 from core.desk.database.connection import Database, Session
-from core.desk.rules.approval import CaseState, RetractReason, text_hash
+from core.desk.rules.approval import CaseState, text_hash
+from core.desk.rules.closures import RetractReason
 from core.desk.rules.input_checks import check_note, check_text
 from core.desk.rules.platforms import ChatPlatform, RoleSource
 from core.desk.rules.policy import CommunityPolicy

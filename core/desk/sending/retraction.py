@@ -15,7 +15,8 @@ from uuid import uuid4
 from sqlalchemy import select, update
 
 from core.desk.database.connection import Database, Session
-from core.desk.rules.approval import CaseState, RetractReason, retract_words
+from core.desk.rules.approval import CaseState
+from core.desk.rules.closures import RetractReason, retract_words
 from core.desk.rules.roles import OnCase, Person
 from core.desk.runtime import metrics
 from core.desk.runtime.logs import about

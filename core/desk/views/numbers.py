@@ -16,8 +16,9 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Select, Subquery, Text, and_, case, cast, exists, func, or_, select
 
 from core.desk.database.connection import Session, json_text, seconds_between
-from core.desk.rules.approval import CaseState, CloseReason
+from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import Statistics
+from core.desk.rules.closures import CloseReason
 from core.desk.rules.numbers import AFTER_HOURS, LEAST, FollowUpCounts, Numbers, Rates, Share, Spent
 from core.desk.schema import ApprovalRow, AuditRow, CaseRow, OutcomeRow, SuggestionRow
 from core.models import Intent, Kind, TargetGroup

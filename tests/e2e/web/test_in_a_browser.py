@@ -12,7 +12,8 @@ import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, Page, Request, ViewportSize
 
 from adapters.web.site import CSRF_HEADER
-from core.desk.rules.approval import CaseState, CloseReason
+from core.desk.rules.approval import CaseState
+from core.desk.rules.closures import CloseReason
 from core.desk.rules.roles import Role
 from core.models import Draft, Intent, Scores, TargetGroup, ThreadMessage
 from tests.fakes.ports.cards import POST, REVIEWED

@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page
 
-from core.desk.rules.approval import CloseReason
+from core.desk.rules.closures import CloseReason
 from core.desk.rules.roles import Person, Role
 from tests.fakes.ports.cards import POST, REVIEWED
 from tests.fakes.web.browsing import Dashboard, dashboard

@@ -8,7 +8,8 @@ from typing import Any, Final
 from bot.compose.desk import Desk
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import DraftQueue
-from core.desk.rules.approval import CaseState, CloseReason
+from core.desk.rules.approval import CaseState
+from core.desk.rules.closures import CloseReason
 from core.desk.schema import CaseRow
 from core.desk.store.cases import Case, transition
 from core.desk.store.jobs import Job

@@ -14,8 +14,9 @@ from bot.compose.desk import build_casework, build_desk
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import DraftQueue
 from core.desk.review.casework import FrontDesk
-from core.desk.rules.approval import CaseState, CloseReason
+from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import Card, short_number
+from core.desk.rules.closures import CloseReason
 from core.desk.rules.roles import Person, Role
 from core.desk.schema import Change
 from core.desk.sending.outbox import Outbox

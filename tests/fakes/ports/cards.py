@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from core import models
-from core.desk.rules.approval import CaseState, CloseReason, RetractReason, close_words, retract_words, text_hash
+from core.desk.rules.approval import CaseState, text_hash
 from core.desk.rules.case_cards import (
     ApprovedText,
     Card,
@@ -18,6 +18,7 @@ from core.desk.rules.case_cards import (
     ProposedReply,
     ReviewOfPrepared,
 )
+from core.desk.rules.closures import CloseReason, RetractReason, close_words, retract_words
 from core.i18n.sentences import sentence
 
 CASE_ID = "0123456789abcdef0123456789abcdef"

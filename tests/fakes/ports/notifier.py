@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.desk.rules.policy import Notice
+from core.desk.rules.platforms import Notice
 
 
 class FakeNotifier:

@@ -14,7 +14,7 @@ from adapters.web.cases import EXPOSURE
 from adapters.web.providers import discord, mastodon
 from adapters.web.site import SITE
 from core.desk.communities.decisions import CommunityDesk
-from core.desk.rules.approval import CloseReason
+from core.desk.rules.closures import CloseReason
 from core.desk.rules.numbers import LEAST
 from core.desk.rules.roles import Operator, Person, Role
 from core.engine.ports import EvidenceQuery, SearchResult

@@ -7,7 +7,8 @@ import asyncio
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from core.desk.rules.approval import CaseState, CloseReason
+from core.desk.rules.approval import CaseState
+from core.desk.rules.closures import CloseReason
 from core.desk.store.cases import Case
 from tests.torture.histories.steps import COPIES, NUMBERS, Steps
 from tests.torture.world.posts import author_of

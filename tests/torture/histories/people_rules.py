@@ -7,7 +7,8 @@ from typing import Any, Final
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from core.desk.rules.approval import CLOSED, CaseState, CloseReason
+from core.desk.rules.approval import CLOSED, CaseState
+from core.desk.rules.closures import CloseReason
 from core.desk.rules.roles import Person
 from core.desk.store.cases import Case
 from tests.fakes.desk.people import COMMUNITY_ID, MODERATOR, OTHER_MODERATOR

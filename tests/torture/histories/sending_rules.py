@@ -9,7 +9,8 @@ from typing import Any, Final
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from core.desk.rules.approval import CaseState, CloseReason
+from core.desk.rules.approval import CaseState
+from core.desk.rules.closures import CloseReason
 from core.desk.store.cases import Case
 from tests.fakes.desk.people import OTHER_MODERATOR
 from tests.torture.ends.crash import CrashAt, crashing

@@ -8,7 +8,8 @@ from datetime import datetime
 
 from core.desk.database.connection import Session
 from core.desk.invariants.facts import Closure, Revocation
-from core.desk.rules.approval import CaseState, CloseReason, RetractReason, closed_as, undone_to
+from core.desk.rules.approval import CaseState, undone_to
+from core.desk.rules.closures import CloseReason, RetractReason, closed_as
 from core.desk.rules.roles import Person, Role
 from core.desk.schema import CaseRow
 from core.desk.store import outbox

@@ -13,7 +13,8 @@ from selectolax.lexbor import LexborHTMLParser as Html
 
 from adapters.web.site import Names
 from core.desk.review.approvals import ReplyChecks
-from core.desk.rules.approval import CaseState, CloseReason
+from core.desk.rules.approval import CaseState
+from core.desk.rules.closures import CloseReason
 from core.desk.rules.roles import Role
 from core.desk.sending.checks import SendLimits
 from core.errors import StoreUnavailable

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 
 import aiohttp
 
-from core.desk.rules.approval import CloseReason
+from core.desk.rules.closures import CloseReason
 from tests.fakes.machine.patience import GUARD_SECONDS
 from tests.fakes.web.browsing import Browser, Dashboard
 

@@ -9,7 +9,7 @@ import pytest
 
 from adapters.web.site import Names
 from core.desk.communities.decisions import CommunityDesk
-from core.desk.rules.approval import CloseReason
+from core.desk.rules.closures import CloseReason
 from core.desk.rules.roles import Operator, Person, Role
 from tests.fakes.machine.clock import Seconds
 from tests.fakes.ports.cards import POST, REVIEWED

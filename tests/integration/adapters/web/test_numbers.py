@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from core.desk.rules.approval import CloseReason
+from core.desk.rules.closures import CloseReason
 from core.desk.rules.numbers import LEAST
 from core.desk.rules.roles import Person
 from core.desk.store.communities import all_communities

@@ -10,7 +10,7 @@ from io import StringIO
 import pytest
 
 from core.desk.database.connection import Session
-from core.desk.rules.approval import CloseReason
+from core.desk.rules.closures import CloseReason
 from core.desk.rules.roles import OnCommunity, Person, Role, may_on_community
 from core.desk.store.audit import entries
 from core.models import PostRef

@@ -9,7 +9,8 @@ from bot.cli.sample_town import SampleTown
 from bot.compose.application import admit
 from bot.compose.desk import build_casework, build_desk
 from core.desk.database.connection import Database
-from core.desk.rules.approval import CaseState, CloseReason
+from core.desk.rules.approval import CaseState
+from core.desk.rules.closures import CloseReason
 from core.desk.sending.outbox import Outbox
 from core.errors import BadInput
 from core.models import Priority

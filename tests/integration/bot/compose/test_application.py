@@ -22,7 +22,8 @@ from core.desk.communities.export import export
 from core.desk.communities.own_cards import PreparedReplies
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
-from core.desk.rules.approval import CaseState, CloseReason
+from core.desk.rules.approval import CaseState
+from core.desk.rules.closures import CloseReason
 from core.desk.rules.own_cards import checked_reply
 from core.desk.sending.outbox import Outbox
 from core.desk.store.cases import Case

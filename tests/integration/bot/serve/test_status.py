@@ -27,7 +27,7 @@ from bot.serve.status import (
 )
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
-from core.desk.rules.approval import CloseReason
+from core.desk.rules.closures import CloseReason
 from core.desk.runtime import faults
 from core.errors import BadSettings, ModelAway, StoreUnavailable
 from core.models import FlaggedPost, Priority

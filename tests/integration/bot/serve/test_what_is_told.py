@@ -15,7 +15,8 @@ from adapters.sample import SampleCommunity
 from bot.compose.application import Application, admit, open_application
 from bot.serve.platforms import in_process
 from bot.serve.supervision import serve
-from core.desk.rules.approval import ApprovedReply, CaseState, RetractReason
+from core.desk.rules.approval import ApprovedReply, CaseState
+from core.desk.rules.closures import RetractReason
 from core.desk.rules.roles import Person
 from core.desk.runtime import logs
 from core.desk.runtime.metrics import REGISTRY

@@ -15,7 +15,8 @@ from bot.compose.desk import Desk
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import DraftQueue
 from core.desk.intake import Intake
-from core.desk.rules.approval import CaseState, CloseReason
+from core.desk.rules.approval import CaseState
+from core.desk.rules.closures import CloseReason
 from core.desk.store import campaigns, cases
 from core.desk.store.cases import Case
 from core.errors import Conflict, NotAllowed

@@ -14,7 +14,8 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from core import errors
-from core.desk.rules.approval import CaseState, CloseReason, RetractReason, state_words
+from core.desk.rules.approval import CaseState, state_words
+from core.desk.rules.closures import CloseReason, RetractReason
 from core.desk.rules.roles import OnCase, OnCommunity, Role, refused, role_words
 from core.errors import Conflict
 from core.i18n.catalogs import LANGUAGES, translated
@@ -28,7 +29,7 @@ MET_BY_PEOPLE = (
         for name in (
             "communities/governance", "communities/native_roles", "database/connection",
             "database/postgresql", "drafting/request", "intake", "review/approvals", "review/casework",
-            "review/decisions", "rules/approval", "rules/input_checks",
+            "review/decisions", "rules/approval", "rules/closures", "rules/input_checks",
             "rules/policy", "sending/outbox", "sending/retraction", "store/approvals", "store/cases", "store/holds",
             "store/outbox", "store/people", "store/suggestions",
         )

@@ -14,7 +14,8 @@ from bot.compose.desk import Desk, build_casework, build_desk
 from core.desk.communities.governance import CommunityGovernance
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
-from core.desk.rules.approval import CaseState, CloseReason
+from core.desk.rules.approval import CaseState
+from core.desk.rules.closures import CloseReason
 from core.desk.rules.roles import Person, Role
 from core.desk.runtime.faults import installed
 from core.desk.sending.outbox import Outbox

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.desk.rules.approval import CloseReason, RetractReason
+from core.desk.rules.closures import CloseReason, RetractReason
 from core.models import Intent
 from tests.fakes.discord.messages import select_of
 from tests.fakes.discord.review import ReviewRoom, said_in

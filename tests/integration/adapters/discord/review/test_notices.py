@@ -8,7 +8,8 @@ import pytest
 
 from adapters.discord.review.surface import DiscordNotifier
 from core.desk.rules.case_cards import short_number
-from core.desk.rules.policy import CallKind, Notice
+from core.desk.rules.platforms import Notice
+from core.desk.rules.policy import CallKind
 from core.errors import PlatformUnavailable
 from core.models import PostRef
 from tests.fakes.discord.review import ReviewRoom

@@ -6,7 +6,8 @@ import pytest
 
 from adapters.telegram.review.surface import TelegramNotifier
 from core.desk.rules.approval import CaseState
-from core.desk.rules.policy import CallKind, Notice
+from core.desk.rules.platforms import Notice
+from core.desk.rules.policy import CallKind
 from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable
 from core.models import PostRef
 from tests.fakes.ports.cards import CASE_ID

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.desk.rules.approval import CloseReason
+from core.desk.rules.closures import CloseReason
 from core.errors import StoreUnavailable
 from tests.fakes.desk.review_desk import review_desk
 from tests.fakes.ports.cards import DRAFTS, EVIDENCE, REVIEWED, samples

@@ -14,7 +14,8 @@ from core.desk.database.connection import Database
 from core.desk.drafting.precedence import Precedence
 from core.desk.drafting.queue import Backoff, DraftQueue
 from core.desk.drafting.worker import Worker, unheard, work
-from core.desk.rules.approval import CaseState, CloseReason
+from core.desk.rules.approval import CaseState
+from core.desk.rules.closures import CloseReason
 from core.desk.runtime.faults import installed
 from core.desk.store.cases import Case
 from core.engine.pipeline import Engine, OnProgress

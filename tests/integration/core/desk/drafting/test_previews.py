@@ -12,8 +12,9 @@ from bot.compose.desk import Desk
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import Backoff, DraftQueue
 from core.desk.drafting.worker import Worker, unheard
-from core.desk.rules.approval import CaseState, CloseReason
+from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import Card
+from core.desk.rules.closures import CloseReason
 from core.desk.runtime.faults import installed
 from core.desk.store.cases import Case
 from core.desk.store.suggestions import Preview, preview_from_json, preview_to_json

@@ -12,7 +12,8 @@ import pytest
 from bot.compose.desk import Desk
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import Backoff, DraftQueue, TakenCase
-from core.desk.rules.approval import CaseState, CloseReason
+from core.desk.rules.approval import CaseState
+from core.desk.rules.closures import CloseReason
 from core.desk.store import holds
 from core.desk.store.cases import Case
 from core.errors import Conflict, StoreUnavailable

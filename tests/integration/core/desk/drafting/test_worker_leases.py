@@ -10,7 +10,8 @@ from bot.compose.desk import Desk
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue, TakenCase
 from core.desk.drafting.worker import Worker, unheard
-from core.desk.rules.approval import CaseState, CloseReason
+from core.desk.rules.approval import CaseState
+from core.desk.rules.closures import CloseReason
 from core.desk.runtime.faults import installed
 from core.desk.store.cases import Case
 from core.engine.pipeline import OnProgress

@@ -11,7 +11,8 @@ from bot.compose.desk import Desk
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
 from core.desk.drafting.worker import Worker, work
-from core.desk.rules.approval import CaseState, CloseReason, closed_as
+from core.desk.rules.approval import CaseState
+from core.desk.rules.closures import CloseReason, closed_as
 from core.desk.runtime.faults import installed
 from core.desk.store.cases import Case
 from core.models import FlaggedPost

@@ -12,8 +12,9 @@ from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
 from core.desk.review.board import ReviewBoard
 from core.desk.review.casework import note_original
-from core.desk.rules.approval import CaseState, CloseReason
+from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import Card
+from core.desk.rules.closures import CloseReason
 from core.desk.sending.outbox import Outbox
 from core.desk.store.cases import Case
 from core.desk.store.jobs import Job

@@ -15,8 +15,9 @@ from core.desk.drafting.queue import DraftQueue
 from core.desk.intake import Intake
 from core.desk.invariants.checks import check
 from core.desk.review.casework import note_original
-from core.desk.rules.approval import CaseState, CloseReason
+from core.desk.rules.approval import CaseState
 from core.desk.rules.careful_watch import FindLabel
+from core.desk.rules.closures import CloseReason
 from core.desk.rules.roles import Person
 from core.desk.store import people
 from core.desk.store.cases import Case

@@ -8,7 +8,7 @@ import pytest
 
 from bot.compose.desk import build_casework, build_desk
 from core.desk.database.connection import Database
-from core.desk.rules.approval import CloseReason
+from core.desk.rules.closures import CloseReason
 from core.desk.rules.desk_ports import Casework
 from core.desk.rules.roles import Person, Role
 from core.desk.runtime.faults import installed

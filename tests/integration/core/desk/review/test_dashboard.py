@@ -14,7 +14,8 @@ from core.desk.communities.native_roles import LiveRoles
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import DraftQueue
 from core.desk.review.dashboard import DeskOverview, DeskRecord
-from core.desk.rules.approval import CaseState, CloseReason
+from core.desk.rules.approval import CaseState
+from core.desk.rules.closures import CloseReason
 from core.desk.rules.dashboard_ports import HiddenCategories, KeptPost, Preferences, RetentionPeriods
 from core.desk.rules.numbers import AFTER_HOURS, Numbers, Rates, Share
 from core.desk.rules.roles import Person

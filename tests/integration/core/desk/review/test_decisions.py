@@ -11,7 +11,8 @@ from bot.compose.desk import Desk
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import DraftQueue
 from core.desk.review.approvals import CompleteApproval
-from core.desk.rules.approval import CaseState, CloseReason, text_hash
+from core.desk.rules.approval import CaseState, text_hash
+from core.desk.rules.closures import CloseReason
 from core.desk.rules.roles import Person
 from core.desk.store.cases import Case, transition
 from core.errors import BadInput, Conflict, NotAllowed

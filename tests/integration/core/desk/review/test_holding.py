@@ -8,7 +8,8 @@ import pytest
 
 from bot.compose.desk import Desk
 from core.desk.drafting.queue import DraftQueue
-from core.desk.rules.approval import CaseState, CloseReason
+from core.desk.rules.approval import CaseState
+from core.desk.rules.closures import CloseReason
 from core.desk.rules.roles import Person
 from core.desk.store.cases import Case
 from core.errors import Conflict, NotAllowed

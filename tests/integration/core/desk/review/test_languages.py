@@ -16,7 +16,8 @@ from core.desk.communities.native_roles import LiveRoles
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
 from core.desk.drafting.worker import Worker
-from core.desk.rules.approval import CaseState, CloseReason
+from core.desk.rules.approval import CaseState
+from core.desk.rules.closures import CloseReason
 from core.desk.rules.desk_ports import Casework
 from core.desk.sending.outbox import Outbox
 from core.desk.store.cases import Case

@@ -9,7 +9,7 @@ import pytest
 from bot.compose.desk import Desk
 from core.desk.database.connection import Database, Session
 from core.desk.review.board import ReviewBoard
-from core.desk.rules.approval import CloseReason
+from core.desk.rules.closures import CloseReason
 from core.desk.schema import CommunityRow
 from core.desk.store import communities
 from core.desk.store.cases import Case

@@ -9,7 +9,7 @@ from core.desk.communities.governance import CommunityGovernance
 from core.desk.communities.native_roles import LiveRoles
 from core.desk.database.connection import Database
 from core.desk.review.board import ReviewBoard
-from core.desk.rules.approval import CloseReason
+from core.desk.rules.closures import CloseReason
 from core.desk.store.cases import Case
 from core.models import FlaggedPost
 from tests.fakes.desk.boards import CHANNEL, all_steps, posts_apart

@@ -14,7 +14,7 @@ import pytest
 from bot.compose.desk import Desk
 from core.desk.communities.decisions import CommunityDesk
 from core.desk.database.connection import Database, Session
-from core.desk.rules.approval import CloseReason
+from core.desk.rules.closures import CloseReason
 from core.desk.rules.roles import OnCase, OnCommunity, Person, Role, may_grant, may_on_case, may_on_community
 from core.desk.store import communities, people
 from core.desk.store.cases import Case

@@ -10,7 +10,8 @@ from bot.compose.desk import Desk
 from core.desk.communities.decisions import CommunityDesk
 from core.desk.database.connection import Database
 from core.desk.review.board import ReviewBoard
-from core.desk.rules.approval import CaseState, CloseReason
+from core.desk.rules.approval import CaseState
+from core.desk.rules.closures import CloseReason
 from core.desk.runtime.faults import installed
 from core.desk.store.cases import Case
 from core.models import FlaggedPost

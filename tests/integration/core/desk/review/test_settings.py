@@ -10,7 +10,8 @@ from core.desk.communities.decisions import CommunityDesk
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
 from core.desk.review.board import ReviewBoard
-from core.desk.rules.approval import CaseState, CloseReason
+from core.desk.rules.approval import CaseState
+from core.desk.rules.closures import CloseReason
 from core.desk.sending.outbox import Outbox
 from core.desk.store import communities
 from core.desk.store.cases import Case

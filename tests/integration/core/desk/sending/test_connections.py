@@ -6,7 +6,8 @@ import pytest
 
 from adapters.sample import SampleCommunity
 from bot.compose.application import admit
-from core.desk.rules.approval import ApprovedReply, CaseState, RetractReason
+from core.desk.rules.approval import ApprovedReply, CaseState
+from core.desk.rules.closures import RetractReason
 from core.desk.rules.platforms import ChatPlatform
 from core.desk.rules.roles import Person
 from core.desk.sending.outbox import Outbox

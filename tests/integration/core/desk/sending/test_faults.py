@@ -12,7 +12,8 @@ from contextlib import suppress
 import pytest
 
 from core.desk.database.connection import Database, Session
-from core.desk.rules.approval import ApprovedReply, CaseState, CloseReason
+from core.desk.rules.approval import ApprovedReply, CaseState
+from core.desk.rules.closures import CloseReason
 from core.desk.rules.roles import Role
 from core.desk.runtime import faults
 from core.desk.sending.outbox import Outbox, SendLimits

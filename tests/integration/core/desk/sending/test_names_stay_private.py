@@ -22,7 +22,8 @@ from bot.compose.desk import build_casework, build_desk
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import DraftQueue
 from core.desk.review.notices import Notices
-from core.desk.rules.approval import ApprovedReply, CaseState, CloseReason, RetractReason
+from core.desk.rules.approval import ApprovedReply, CaseState
+from core.desk.rules.closures import CloseReason, RetractReason
 from core.desk.rules.platforms import ChatPlatform
 from core.desk.rules.policy import CommunityPolicy, to_json
 from core.desk.rules.roles import Person, Role

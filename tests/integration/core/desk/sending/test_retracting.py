@@ -6,7 +6,8 @@ from contextlib import suppress
 
 import pytest
 
-from core.desk.rules.approval import CaseState, RetractReason
+from core.desk.rules.approval import CaseState
+from core.desk.rules.closures import RetractReason
 from core.desk.runtime import faults
 from core.errors import BadInput, Conflict, NotAllowed, PlatformBusy, PlatformUnavailable
 from tests.fakes.desk.decisions import execute, one_row

@@ -16,7 +16,8 @@ from sqlalchemy import URL
 from bot.compose.desk import build_desk
 from core.desk.database.connection import Database
 from core.desk.intake import Intake
-from core.desk.rules.approval import CaseState, CloseReason
+from core.desk.rules.approval import CaseState
+from core.desk.rules.closures import CloseReason
 from core.desk.upkeep import backups
 from core.desk.upkeep.backups import backup, check, restore
 from core.errors import BadInput, Conflict, NotAllowed, StoreUnavailable

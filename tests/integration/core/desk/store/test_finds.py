@@ -14,8 +14,8 @@ from core.desk.communities.native_roles import LiveRoles
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
 from core.desk.invariants.checks import check
-from core.desk.rules.approval import CloseReason
 from core.desk.rules.careful_watch import COUNTED_DAYS, LABEL_DAYS, FindLabel, WatchRecord
+from core.desk.rules.closures import CloseReason
 from core.desk.store.cases import Case
 from core.desk.store.erasure import delete_case, erase_case
 from core.desk.upkeep.retention import Cleanup

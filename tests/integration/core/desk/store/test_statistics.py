@@ -11,8 +11,9 @@ import pytest
 from bot.compose.desk import Desk
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
-from core.desk.rules.approval import CaseState, CloseReason
+from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import Statistics
+from core.desk.rules.closures import CloseReason
 from core.desk.store.cases import Case
 from core.desk.views.numbers import OWN_WORDS, statistics
 from core.models import FlaggedPost, Intent, Kind, Suggestion, TargetGroup

@@ -10,7 +10,8 @@ import pytest
 from bot.compose.desk import Desk
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import DraftQueue
-from core.desk.rules.approval import CaseState, CloseReason
+from core.desk.rules.approval import CaseState
+from core.desk.rules.closures import CloseReason
 from core.desk.rules.roles import Role
 from core.desk.schema import CampaignBandRow, CampaignRow, CaseRow
 from core.desk.store import communities, people

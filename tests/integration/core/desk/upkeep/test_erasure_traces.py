@@ -13,7 +13,8 @@ from bot.compose.desk import Desk
 from core.desk.communities.export import Format, export, write_export
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import DraftQueue
-from core.desk.rules.approval import CaseState, CloseReason
+from core.desk.rules.approval import CaseState
+from core.desk.rules.closures import CloseReason
 from core.desk.store import people
 from core.desk.store.cases import transition
 from core.desk.upkeep.scrub import scrub

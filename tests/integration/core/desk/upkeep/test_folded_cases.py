@@ -13,7 +13,8 @@ from core.desk.drafting.queue import DraftQueue
 from core.desk.intake import Intake
 from core.desk.invariants.checks import check
 from core.desk.invariants.facts import AuditLimits
-from core.desk.rules.approval import CaseState, CloseReason
+from core.desk.rules.approval import CaseState
+from core.desk.rules.closures import CloseReason
 from core.desk.store.cases import Case
 from core.desk.upkeep.erasure import Erasure
 from core.desk.upkeep.retention import Expiry, FoldedCases, Retention

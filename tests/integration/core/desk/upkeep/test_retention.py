@@ -13,7 +13,7 @@ from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import DraftQueue
 from core.desk.invariants.checks import check
 from core.desk.invariants.facts import AuditLimits
-from core.desk.rules.approval import CloseReason
+from core.desk.rules.closures import CloseReason
 from core.desk.schema import CaseRow, Change, SuggestionRow
 from core.desk.store.cases import Case
 from core.desk.store.erasure import has_words

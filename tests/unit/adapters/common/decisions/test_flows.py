@@ -16,8 +16,9 @@ from adapters.common.cards.drafts import written
 from adapters.common.decisions.flows import PRESSED, SUBMITTED
 from adapters.common.decisions.press import NOTE, TEXT, run_press
 from core.desk.communities.decisions import CommunityDesk
-from core.desk.rules.approval import CaseState, CloseReason
+from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import Card, Holder
+from core.desk.rules.closures import CloseReason
 from core.desk.rules.roles import Person, Role
 from core.models import Action, PostRef
 from tests.fakes.desk.decisions import take

@@ -9,8 +9,9 @@ import pytest
 
 from adapters.common.cards.controls import for_menu
 from adapters.discord.review.items import card_layout
-from core.desk.rules.approval import CaseState, CloseReason, close_reasons
+from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import Card, EarlierCases, ReviewOfPrepared
+from core.desk.rules.closures import CloseReason, close_reasons
 from core.models import FlaggedPost, Priority
 from tests.fakes.discord.messages import (
     buttons_of,

@@ -16,8 +16,8 @@ from adapters.common.decisions.flows import proposal_screen
 from adapters.common.decisions.press import Options, Screen, TextFile
 from adapters.telegram.review import layout
 from adapters.telegram.speech import MARKUP, MAX_CHARACTERS, reader_of
-from core.desk.rules.approval import CloseReason, RetractReason
 from core.desk.rules.case_cards import Card
+from core.desk.rules.closures import CloseReason, RetractReason
 from core.i18n.catalogs import LANGUAGES
 from core.models import Intent
 from tests.fakes.ports.cards import NOTICE, PROPOSAL, REALISTIC, REVIEWED, samples

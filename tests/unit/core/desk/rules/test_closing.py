@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.desk.rules.approval import (
-    CLOSED,
-    TRANSITIONS,
-    CaseState,
+from core.desk.rules.approval import CLOSED, TRANSITIONS, CaseState, undone_to
+from core.desk.rules.closures import (
     CloseReason,
     RetractReason,
     close_reason,
@@ -15,7 +13,6 @@ from core.desk.rules.approval import (
     close_words,
     closed_as,
     retract_words,
-    undone_to,
 )
 from core.errors import BadInput
 

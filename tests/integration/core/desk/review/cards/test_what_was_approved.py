@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from core.desk.database.connection import Database
-from core.desk.rules.approval import CaseState, CloseReason, RetractReason
+from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import ApprovedText, Card
+from core.desk.rules.closures import CloseReason, RetractReason
 from core.desk.rules.desk_ports import Casework
 from core.desk.rules.roles import Person
 from core.desk.sending.outbox import Outbox

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from bot.compose.desk import Desk
 from core.desk.drafting.queue import DraftQueue
-from core.desk.rules.approval import CloseReason
 from core.desk.rules.case_cards import EarlierCases
+from core.desk.rules.closures import CloseReason
 from core.desk.rules.desk_ports import Casework
 from core.desk.store.cases import Case
 from core.desk.views.cards import digest_of
