@@ -1,7 +1,8 @@
 """The outcome of a community's cases in numbers: how many, how soon, which replies were taken, and what drafts cost.
 
-Too few cases give no rate and no median. The database counts or rows are read page by page, so that neither memory nor
-a transaction grows with the number of cases. Erased cases count, as far as their drafts are kept.
+Too few cases give no rate and no median. Either the database counts, or rows are read page by page, so that neither
+memory nor a transaction grows with the number of cases. Erased cases count; what is told of drafts counts as far as
+these are kept.
 """
 
 from __future__ import annotations
@@ -26,12 +27,13 @@ from core.models import Intent, Kind, TargetGroup
 OWN_WORDS: Final = "own words"
 """In ``Statistics.by_intent``: replies that are not based on a draft."""
 _NO_REPLIES: Final = (Kind.SUPPORT.value, Kind.NOTICE.value)
-_DECIDED: Final = (CaseState.APPROVED, CaseState.DECLINED, CaseState.NO_REPLY)
-_CLOSINGS: Final = (CaseState.DECLINED, CaseState.NO_REPLY, CaseState.WITHDRAWN)
+_UNANSWERED: Final = (CaseState.DECLINED, CaseState.NO_REPLY)
+_DECIDED: Final = (CaseState.APPROVED, *_UNANSWERED)
+_CLOSINGS: Final = (*_UNANSWERED, CaseState.WITHDRAWN)
 
 
 @dataclass(frozen=True, slots=True)
-class CountedCases:
+class _CountedCases:
     community_id: str
     since: datetime
 
@@ -42,7 +44,7 @@ class CountedCases:
 
 async def statistics(session: Session, community_id: str, since: datetime) -> Statistics:
     """The numbers of the cases that were flagged in a community since a moment, whenever they were decided."""
-    counted = CountedCases(community_id, since)
+    counted = _CountedCases(community_id, since)
     by_state = await _by_state(session, counted)
     approved, edited, first = await _approvals(session, counted)
     return Statistics(
@@ -52,20 +54,20 @@ async def statistics(session: Session, community_id: str, since: datetime) -> St
         by_group=await _by_group(session, counted),
         by_intent=await _by_intent(session, counted),
         by_close_reason=await _by_close_reason(session, counted),
-        median_seconds_to_draft=await _median(session, seconds_to_draft(session, counted)),
-        median_seconds_to_decision=await _median(session, seconds_to_decision(session, counted)),
+        median_seconds_to_draft=await _median(session, _seconds_to_draft(session, counted)),
+        median_seconds_to_decision=await _median(session, _seconds_to_decision(session, counted)),
         share_edited=edited / approved if approved >= LEAST else None,
         share_first_rank=first / approved if approved >= LEAST else None,
     )
 
 
-async def _by_state(session: Session, counted: CountedCases) -> dict[CaseState, int]:
+async def _by_state(session: Session, counted: _CountedCases) -> dict[CaseState, int]:
     query = select(CaseRow.state, func.count()).where(counted.are()).group_by(CaseRow.state)
     counts = {state: int(count) for state, count in await session.execute(query)}
     return {state: counts[state] for state in CaseState if state in counts}
 
 
-async def _by_group(session: Session, counted: CountedCases) -> dict[TargetGroup, int]:
+async def _by_group(session: Session, counted: _CountedCases) -> dict[TargetGroup, int]:
     """How many cases attack each group, by their newest suggestion."""
     newest = _newest(SuggestionRow.case_id, SuggestionRow.created_at, counted)
     is_newest = and_(SuggestionRow.case_id == newest.c.case_id, SuggestionRow.created_at == newest.c.at)
@@ -75,7 +77,7 @@ async def _by_group(session: Session, counted: CountedCases) -> dict[TargetGroup
     return {key: counts[key] for key in TargetGroup if key in counts}
 
 
-async def _by_intent(session: Session, counted: CountedCases) -> dict[str, int]:
+async def _by_intent(session: Session, counted: _CountedCases) -> dict[str, int]:
     """How many replies were approved of each intent, the last approval of each case; drafts are stored by rank.
 
     What is no reply counts by its kind.
@@ -98,7 +100,7 @@ async def _by_intent(session: Session, counted: CountedCases) -> dict[str, int]:
     return {name: counts[name] for name in (*Intent, *_NO_REPLIES, OWN_WORDS) if name in counts}
 
 
-async def _by_close_reason(session: Session, counted: CountedCases) -> dict[str, int]:
+async def _by_close_reason(session: Session, counted: _CountedCases) -> dict[str, int]:
     """Why people closed cases; what was undone does not count."""
     is_last = and_(AuditRow.stream == CaseRow.id, AuditRow.seq == CaseRow.version)
     query = select(AuditRow.reason.label("name")).join(CaseRow, is_last)
@@ -115,13 +117,16 @@ async def _tally(session: Session, names: Subquery) -> dict[str, int]:
     return {str(name): int(count) for name, count in await session.execute(query)}
 
 
-def _newest(case_id: ColumnElement[str] | Any, at: ColumnElement[datetime] | Any, counted: CountedCases) -> Subquery:
-    """The cases that count, each with the last moment of what belongs to it."""
+def _newest(case_id: ColumnElement[str] | Any, at: ColumnElement[datetime] | Any, counted: _CountedCases) -> Subquery:
+    """The cases that count, each with the last moment of what belongs to it.
+
+    What belongs to that same moment counts together; ``_newest_of_case`` gives one of it.
+    """
     query = select(case_id.label("case_id"), func.max(at).label("at")).join(CaseRow, CaseRow.id == case_id)
     return query.where(counted.are()).group_by(case_id).subquery()
 
 
-async def _approvals(session: Session, counted: CountedCases) -> tuple[int, int, int]:
+async def _approvals(session: Session, counted: _CountedCases) -> tuple[int, int, int]:
     """How many cases were approved, how many of them with an edited text, and how many with the first draft's rank."""
     newest = _newest(ApprovalRow.case_id, ApprovalRow.approved_at, counted)
     query = select(
@@ -133,19 +138,18 @@ async def _approvals(session: Session, counted: CountedCases) -> tuple[int, int,
     return int(approved), int(edited), int(first)
 
 
-def seconds_to_draft(session: Session, counted: CountedCases) -> Select[float]:
+def _seconds_to_draft(session: Session, counted: _CountedCases) -> Select[float]:
     """The seconds from each flag to its first suggestion."""
     first = func.min(SuggestionRow.created_at)
     query = select(seconds_between(session, CaseRow.created_at.expression, first).label("seconds"))
     return query.join(SuggestionRow, SuggestionRow.case_id == CaseRow.id).where(counted.are()).group_by(CaseRow.id)
 
 
-def seconds_to_decision(session: Session, counted: CountedCases) -> Select[float]:
+def _seconds_to_decision(session: Session, counted: _CountedCases) -> Select[float]:
     """The seconds from each flag to the first decision of a person whether to reply."""
     first = func.min(AuditRow.at)
     query = select(seconds_between(session, CaseRow.created_at.expression, first).label("seconds"))
-    is_decision = and_(AuditRow.stream == CaseRow.id, AuditRow.to_state.in_(_DECIDED), AuditRow.actor.startswith("p-"))
-    return query.join(AuditRow, is_decision).where(counted.are()).group_by(CaseRow.id)
+    return query.join(AuditRow, _is_decision(_DECIDED)).where(counted.are()).group_by(CaseRow.id)
 
 
 async def _median(session: Session, of: Select[float]) -> float | None:
@@ -167,7 +171,6 @@ _ANSWERED: Final = (
     CaseState.APPROVED, CaseState.SENDING, CaseState.POSTED, CaseState.SHADOWED, CaseState.RETRACTED, CaseState.UNKNOWN,
     CaseState.FAILED,
 )  # fmt: skip
-_UNANSWERED: Final = (CaseState.DECLINED, CaseState.NO_REPLY)
 _DRAFT_EDGES: Final = (10.0, 30.0, 60.0, 300.0, 1800.0)
 _DECISION_EDGES: Final = (300.0, 1800.0, 7200.0, 28800.0, 86400.0)
 
@@ -233,7 +236,7 @@ async def add_drafts(
         )
         .join(CaseRow, CaseRow.id == SuggestionRow.case_id)
         .join(ApprovalRow, ApprovalRow.id == approval, isouter=True)
-        .where(CountedCases(community_id, since).are())
+        .where(_CountedCases(community_id, since).are())
         .order_by(SuggestionRow.created_at, SuggestionRow.id)
         .limit(_PAGE)
     )
@@ -248,17 +251,19 @@ async def add_drafts(
 
 
 def _newest_of_case(what: Any, at: Any, of: Any) -> Any:
+    """One id of each case; of two at the same moment the smaller."""
     newest = select(what).where(of == CaseRow.id).order_by(at.desc(), what).limit(1)
     return newest.correlate(CaseRow).scalar_subquery()
 
 
 def _is_decided() -> ColumnElement[bool]:
     """Whether a person decided; a folded post ends with the case of another."""
-    return exists().where(
-        AuditRow.stream == CaseRow.id,
-        AuditRow.to_state.in_((CaseState.APPROVED, *_UNANSWERED)),
-        AuditRow.actor.startswith("p-"),
-    )
+    return exists().where(_is_decision(_DECIDED))
+
+
+def _is_decision(states: Sequence[CaseState]) -> ColumnElement[bool]:
+    """The condition on lines of the audit that say that a person brought the case to one of these states."""
+    return and_(AuditRow.stream == CaseRow.id, AuditRow.to_state.in_(states), AuditRow.actor.startswith("p-"))
 
 
 def _from(query: Any, at: Any, key: Any, after: PageEnd | None) -> Any:
@@ -309,15 +314,10 @@ async def add_closed(
     session: Session, community_id: str, since: datetime, into: Tallies, after: PageEnd | None
 ) -> PageEnd | None:
     """Count a page of cases that somebody closed without a reply, and whose authors were flagged again later."""
-    closed_at = (
-        select(func.max(AuditRow.at))
-        .where(AuditRow.stream == CaseRow.id, AuditRow.to_state.in_(_UNANSWERED), AuditRow.actor.startswith("p-"))
-        .correlate(CaseRow)
-        .scalar_subquery()
-    )
+    closed_at = select(func.max(AuditRow.at)).where(_is_decision(_UNANSWERED)).correlate(CaseRow).scalar_subquery()
     query = (
         select(CaseRow.id, CaseRow.created_at, CaseRow.author, closed_at.label("closed_at"))
-        .where(CountedCases(community_id, since).are(), CaseRow.state.in_(_UNANSWERED), _is_decided())
+        .where(_CountedCases(community_id, since).are(), CaseRow.state.in_(_UNANSWERED), _is_decided())
         .order_by(CaseRow.created_at, CaseRow.id)
         .limit(_PAGE)
     )
@@ -339,10 +339,10 @@ async def add_closed(
 
 async def numbers(session: Session, community_id: str, since: datetime, read: Tallies) -> Numbers:
     """All numbers, with what was read page by page."""
-    counted = CountedCases(community_id, since)
+    counted = _CountedCases(community_id, since)
     return Numbers(
-        to_draft=await _spread(session, seconds_to_draft(session, counted), _DRAFT_EDGES),
-        to_decision=await _spread(session, seconds_to_decision(session, counted), _DECISION_EDGES),
+        to_draft=await _spread(session, _seconds_to_draft(session, counted), _DRAFT_EDGES),
+        to_decision=await _spread(session, _seconds_to_decision(session, counted), _DECISION_EDGES),
         overall=read.overall.told(""),
         by_group=_sorted(read.by_group),
         by_language=_sorted(read.by_language),
@@ -383,7 +383,7 @@ def _steps(edges: Sequence[float], below: Sequence[int]) -> Iterator[tuple[float
         before = count
 
 
-async def _follow_ups(session: Session, counted: CountedCases) -> tuple[FollowUpCounts, ...]:
+async def _follow_ups(session: Session, counted: _CountedCases) -> tuple[FollowUpCounts, ...]:
 
     def how_many(what: ColumnElement[bool]) -> ColumnElement[int]:
         return func.count(case((what, 1)))
