@@ -16,7 +16,7 @@ from core.desk.rules.careful_watch import FindLabel, careful_threshold
 from core.desk.rules.dashboard_ports import KeptPost
 from core.desk.rules.policy import CommunityPolicy
 from core.engine.ports import HateDetector
-from core.engine.wording.text_rules import has_keyword
+from core.engine.wording.keywords import has_keyword
 from core.models import TargetGroup
 
 

@@ -46,13 +46,13 @@ from core.engine.wording.figures import figures, weight_of
 from core.engine.wording.final_text import check_sendable, hidden_characters, links_in
 from core.engine.wording.giveaways import checkable_in, leak_in, speaks_as_tool
 from core.engine.wording.injection import disarm, instructs, obeys
+from core.engine.wording.keywords import has_keyword
 from core.engine.wording.language import language_of_post, words_alone
 from core.engine.wording.near_duplicates import likeness_of
 from core.engine.wording.reading_level import hard_to_read
 from core.engine.wording.slurs import homonyms_in, is_coded, senses_in, slurs_in, told_apart
 from core.engine.wording.target_groups import groups_named, undisguised
 from core.engine.wording.text import clean, content_stems, has_letters, names, numbers, sentences, words
-from core.engine.wording.text_rules import has_keyword
 from core.engine.wording.word_index import tokens
 from core.engine.writing.first_drafts import bare_reply
 from core.errors import AntiphonError

@@ -22,8 +22,8 @@ from core.desk.rules.careful_watch import careful_threshold
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import OnCase, Person
 from core.engine.ports import HateDetector
+from core.engine.wording.keywords import has_keyword
 from core.engine.wording.target_groups import groups_named
-from core.engine.wording.text_rules import has_keyword
 from core.errors import AntiphonError, NotAllowed, StoreUnavailable
 from core.models import FlaggedPost, MessageWords, PostRef, Priority, TargetGroup
 

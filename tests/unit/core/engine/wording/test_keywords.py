@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.engine.wording.text_rules import has_keyword, keyword_in
+from core.engine.wording.keywords import has_keyword, keyword_in
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ from core.engine.scoring.check import Level, check_reply, context_for
 from core.engine.scoring.gates import fragment_fault
 from core.engine.wording.encoder_text import readable
 from core.engine.wording.giveaways import leak_in
+from core.engine.wording.keywords import has_keyword
 from core.engine.wording.language import language_of_post
 from core.engine.wording.slurs import homonyms_in, is_coded, slurs_in
-from core.engine.wording.text_rules import has_keyword
 
 CASES = Path(__file__).parents[4] / "data" / "cases"
 
