@@ -33,8 +33,7 @@ from core.engine.cards.answers import (
 )
 from core.engine.cards.bank import load_stereotypes, prepared_id
 from core.engine.cards.demands import wanted
-from core.engine.cards.own import vectors_of
-from core.engine.cards.router import Router, shipped_router
+from core.engine.cards.router import Router, shipped_router, vectors_of
 from core.engine.ports import Embedder
 from core.engine.wording.accusations import brought_in
 from core.engine.wording.target_groups import THOSE, unnamed

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from core.engine.backends.embeddings import SentenceEmbedder
 from core.engine.cards.bank import Stereotype, load_stereotypes
-from core.engine.cards.own import AHEAD, CLOSE, vectors_of
+from core.engine.cards.own import AHEAD, CLOSE
+from core.engine.cards.router import vectors_of
 from training.heads.router import LabelledText, labelled
 
 _WORDINGS: Final = (3, 5, 8, 10)

@@ -23,7 +23,7 @@ from core.engine.backends.embeddings import SentenceEmbedder
 from core.engine.cards.answers import answers
 from core.engine.cards.bank import prepared_id
 from core.engine.cards.demands import WEIGHTS, clauses, demands, likely, shares_of
-from core.engine.cards.own import vectors_of
+from core.engine.cards.router import vectors_of
 from core.engine.ports import Embedder
 from core.engine.wording.target_groups import unnamed
 from training.corpus import DATA, rows_in

@@ -31,8 +31,7 @@ from core.engine.backends.encoders import SmallEncoder
 from core.engine.backends.minilm import NAME
 from core.engine.cards.bank import ArgumentCard, Changes, FittingReply, Stereotype, prepared_id
 from core.engine.cards.demands import Demand, Wanted, wanted
-from core.engine.cards.own import vectors_of
-from core.engine.cards.router import Router
+from core.engine.cards.router import Router, vectors_of
 from core.engine.ports import Embedder, TextClassifier
 from core.engine.wording.accusations import brought_in
 from core.engine.wording.encoder_text import readable

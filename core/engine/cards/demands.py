@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import safe_open
 
-from core.engine.cards.own import vectors_of
+from core.engine.cards.router import vectors_of
 from core.engine.ports import Embedder
 from core.engine.wording.accusations import brought_in
 from core.engine.wording.target_groups import Name, unnamed

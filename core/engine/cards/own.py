@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.engine.cards.bank import OWN, ArgumentCard, Stereotype, gist_in_words, load_stereotypes
-from core.engine.cards.router import MOST, as_routed
+from core.engine.cards.router import MOST, vectors_of
 from core.engine.ports import Embedder
 from core.engine.wording.giveaways import checkable_in
 from core.engine.wording.near_duplicates import NEAR_IDENTICAL, unbanded_likeness_of
@@ -67,11 +67,6 @@ def put_forward(
                 closeness.setdefault(stereotype.id, near)
     close = [stereotype for stereotype in candidates if stereotype.id in closeness]
     return sorted(close, key=lambda stereotype: -closeness[stereotype.id])[:MOST]
-
-
-def vectors_of(texts: Sequence[str], language: str, embedder: Embedder) -> NDArray[np.float32]:
-    """The vectors of posts as the router reads them: without disguises, and the first words of long ones."""
-    return embedder.encode([as_routed(text, language) for text in texts])
 
 
 def nearest(post: NDArray[np.float32], wordings: NDArray[np.float32]) -> float:

@@ -8,7 +8,7 @@ without limits it always abstains.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from core.engine.backends.encoders import SmallEncoder
 from core.engine.cards.bank import Stereotype, load_stereotypes
-from core.engine.ports import TextClassifier
+from core.engine.ports import Embedder, TextClassifier
 from core.engine.wording.encoder_text import readable
 from core.models import TargetGroup
 
@@ -209,6 +209,11 @@ class Router:
 def as_routed(text: str, language: str | None) -> str:
     """A post as its stereotypes are looked for: without disguises, and the first words of a long one."""
     return " ".join(readable(text, language).split()[:MOST_WORDS])
+
+
+def vectors_of(texts: Sequence[str], language: str, embedder: Embedder) -> NDArray[np.float32]:
+    """The vectors of posts as the router reads them."""
+    return embedder.encode([as_routed(text, language) for text in texts])
 
 
 @cache
