@@ -242,8 +242,8 @@ def probe(run: Folder, base: Base, set_: Set = None, most: Most = 0, every: Ever
             remedy="Name its GGUF file, which the first `antiphon demo` puts into ~/.cache/antiphon/models.",
         )
     from training.probe.adapter import Values
-    from training.probe.outputs import learnt
     from training.probe.run import ADAPTER, train
+    from training.probe.texts import learnt
     from training.runs.run import plot, write_card
 
     if (run / ADAPTER).resolve() == Path(base).resolve():

@@ -26,7 +26,8 @@ from core.engine.backends.embedded import AFTER, BEFORE, MOST_TOKENS
 from core.engine.cards.bank import gist_in_words, load_stereotypes
 from core.engine.cards.router import NONE
 from training.heads.router import Outputs
-from training.probe.outputs import FARTHEST, Fit, Learnt
+from training.probe.outputs import FARTHEST, Fit
+from training.probe.texts import Learnt
 from training.runs.callbacks import Note, Notes, is_bf16, last_checkpoint, shared_arguments
 from training.writer.sequences import Branch, Tokenizer, Tree, collate, fill, learnt
 

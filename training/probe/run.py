@@ -27,7 +27,8 @@ from core.errors import BadInput
 from training.heads.calibration import unsure_between
 from training.heads.router import ENOUGH, RIGHT, SAID, TOGETHER, LabelledText, Outputs, calibrated, limit, odds
 from training.probe.adapter import Values, adapt, labelled
-from training.probe.outputs import LANGUAGES, Fit, Floats, Learnt, fit, scores, write
+from training.probe.outputs import Fit, Floats, fit, scores, write
+from training.probe.texts import LANGUAGES, Learnt
 from training.runs.run import Run, hash_of_base
 
 _WEIGHTS: Final = (0.3, 0.5, 0.7, 0.9, 1.2, 1.6, 2.2, 3.0)

@@ -19,9 +19,10 @@ from tests.fakes.training.command import train
 from tests.fakes.training.tiny import tiny_model, tiny_tokenizer, tiny_weights
 from training.heads import router
 from training.heads.router import Outputs
-from training.probe import outputs as shipped
+from training.probe import texts as shipped
 from training.probe.adapter import LabelledTokens, ProbeModel, Values, adapt, collated, labelled
-from training.probe.outputs import Fit, Learnt, learnt
+from training.probe.outputs import Fit
+from training.probe.texts import Learnt, learnt
 from training.writer import base as bases
 from training.writer.base import Lora, with_adapter
 

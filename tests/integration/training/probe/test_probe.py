@@ -15,8 +15,9 @@ from core.errors import BadInput
 from core.models import TargetGroup
 from tests.fakes.training.tiny import tiny_model, tiny_tokenizer
 from training.heads.router import LabelledText, Outputs
-from training.probe.outputs import Learnt, fit, learnt, write
+from training.probe.outputs import fit, write
 from training.probe.run import states_of
+from training.probe.texts import Learnt, learnt
 from training.writer.base import load_base
 
 TEXTS = ["they take all", "we bake bread", "they never learn a word", "bread"]
