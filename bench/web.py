@@ -105,22 +105,22 @@ async def _filled(desk: Desk, cases: int, moderators: Sequence[Person]) -> None:
     await desk.database.run("copy cases", lambda session: _copy(session, cases))
 
 
-async def _copy(session: Session, cases: int) -> None:
+async def _copy(session: Session, count: int) -> None:
     tables = [await _rows(session, CaseRow), await _rows(session, SuggestionRow), await _rows(session, AuditRow)]
-    models, suggestions, lines = tables
-    lines = [line for line in lines if line["stream"] in {model["id"] for model in models}]
-    for begin in range(len(models), cases, 500):
-        ids = {number: secrets.token_hex(16) for number in range(begin, min(begin + 500, cases))}
+    cases, suggestions, lines = tables
+    lines = [line for line in lines if line["stream"] in {case["id"] for case in cases}]
+    for begin in range(len(cases), count, 500):
+        ids = {number: secrets.token_hex(16) for number in range(begin, min(begin + 500, count))}
         copied: dict[type[Base], list[dict[str, Any]]] = {CaseRow: [], SuggestionRow: [], AuditRow: []}
         for number, new in ids.items():
-            model = models[number % len(models)]
-            at = model["created_at"] - timedelta(seconds=number)
-            copied[CaseRow].append(model | {"id": new, "message": str(number + 10), "root": "", "created_at": at})
+            case = cases[number % len(cases)]
+            at = case["created_at"] - timedelta(seconds=number)
+            copied[CaseRow].append(case | {"id": new, "message": str(number + 10), "root": "", "created_at": at})
             for suggestion in suggestions:
-                if suggestion["case_id"] == model["id"]:
+                if suggestion["case_id"] == case["id"]:
                     copied[SuggestionRow].append(suggestion | {"id": secrets.token_hex(16), "case_id": new})
             for line in lines:
-                if line["stream"] == model["id"]:
+                if line["stream"] == case["id"]:
                     copied[AuditRow].append({**line, "stream": new, "id": None})
         for table, rows in copied.items():
             values = [{name: value for name, value in row.items() if value is not None or name != "id"} for row in rows]

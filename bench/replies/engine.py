@@ -40,8 +40,8 @@ LONGEST_RUN = 4
 
 def distinct(texts: Sequence[str], size: int) -> float:
     """The share of different runs of ``size`` words among all (distinct-n)."""
-    runs = [tuple(own[at : at + size]) for own in map(words, texts) for at in range(len(own) - size + 1)]
-    return len(set(runs)) / len(runs) if runs else 0.0
+    stretches = [tuple(own[at : at + size]) for own in map(words, texts) for at in range(len(own) - size + 1)]
+    return len(set(stretches)) / len(stretches) if stretches else 0.0
 
 
 def repetition_rate(texts: Sequence[str], window: int = WINDOW, step: int = STEP) -> float:
