@@ -115,24 +115,26 @@ def test_a_call_for_violence_is_reported_all_the_same() -> None:
 
 
 @pytest.mark.parametrize(
-    "disguised",
-    [
-        str,
-        str.upper,
-        lambda text: f"{text} {LINK}",
-        lambda text: f"{LINK}\n{text} \U0001f602\U0001f921",
-        lambda text: f"```\n{text}\n```",
-        lambda text: f"{text}\n```python\nprint(1)\n```",
-        lambda text: " ".join(word.translate(LEET) if at % 2 else word for at, word in enumerate(text.split())),
-    ],
+    ("turn", "disguised"),
+    enumerate(
+        [
+            str,
+            str.upper,
+            lambda text: f"{text} {LINK}",
+            lambda text: f"{LINK}\n{text} \U0001f602\U0001f921",
+            lambda text: f"```\n{text}\n```",
+            lambda text: f"{text}\n```python\nprint(1)\n```",
+            lambda text: " ".join(word.translate(LEET) if at % 2 else word for at, word in enumerate(text.split())),
+        ]
+    ),
     ids=["plain", "capitals", "link behind", "link and emoji", "framed", "with code", "signs for letters"],
 )
-def test_no_hateful_post_is_refused(disguised: Callable[[str], str]) -> None:
+def test_no_hateful_post_is_refused(turn: int, disguised: Callable[[str], str]) -> None:
     """Wordings of stereotypes in the four languages, in a community that expects English; disguised, every third."""
     posts = [said[0] for one in load_stereotypes().values() for said in one.wordings.values()]
     posts += [post.text for post in SAMPLE_THREAD]
     assert len(posts) > 200
-    posts = posts if disguised is str else posts[::3]
+    posts = posts if disguised is str else posts[turn % 3 :: 3]
     assert [post for post in posts if _refused(disguised(post)) is not None] == []
 
 
