@@ -18,7 +18,7 @@ from core.desk.database.connection import Database, Session
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.store import communities, own_cards, suggestions
 from core.desk.store.cases import Case
-from core.engine.arguing.arguments import fault_of
+from core.engine.arguing.arguments import fault_of_claim
 from core.engine.arguing.evidence import Sources
 from core.engine.cards.bank import Changes
 from core.engine.cards.own import OwnCard
@@ -218,7 +218,7 @@ def checked_claim(text: str) -> str:
 
 def warning_about(claim: str, language: str | None) -> str | None:
     """Why the claim would have lost before the vote, in a sentence for the person who chose it; ``None`` if not."""
-    fault = fault_of(claim, language)
+    fault = fault_of_claim(claim, language)
     if fault is None:
         return None
     return sentence(

@@ -39,7 +39,7 @@ from core.errors import ModelUnavailable
 from core.i18n.sentences import listed, sentence
 from core.models import Brief, Claim, Evidence, FlaggedPost, Intent, Reading, TargetGroup
 
-MOST = 5
+MOST_CLAIMS = 5
 """So many claims are voted on at most."""
 _BALLOTS = 2
 _LEAST_SHARE = 0.001
@@ -47,7 +47,7 @@ _MOST_PREPARED = 3
 _NUMBERING = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s*")
 
 
-def fault_of(claim: str, language: str | None) -> str | None:
+def fault_of_claim(claim: str, language: str | None) -> str | None:
     """What a rule alone finds wrong with a claim, in words, or ``None``.
 
     A claim overstates if it speaks of all, of none or of most. Whether it opposes the post, or restates, presupposes or
@@ -69,7 +69,7 @@ async def propose_claims(
     *,
     asks_model: bool = True,
 ) -> StageOutcome[list[str]]:
-    """At most ``MOST`` claims, the arguments of the cards first, and what was lost on the way.
+    """At most ``MOST_CLAIMS`` claims, the arguments of the cards first, and what was lost on the way.
 
     Args:
         cards: what answers the post, the likeliest first. Those for any post about the group count only where there
@@ -80,7 +80,7 @@ async def propose_claims(
     prepared = list(dict.fromkeys(card.claim for card in aimed if card.claim))[:_MOST_PREPARED]
     degraded = list[str]()
     try:
-        written = await _write(post, language, model, MOST - len(prepared)) if asks_model else []
+        written = await _write_claims(post, language, model, MOST_CLAIMS - len(prepared)) if asks_model else []
     except ModelUnavailable as err:
         written = []
         degraded.append(sentence("claims: the model wrote no claim ({why}); prepared claims are used", why=err.message))
@@ -94,10 +94,10 @@ async def propose_claims(
                 faults=listed(sorted(set(lost)), " / "),
             )
         )
-    return StageOutcome(list(dict.fromkeys([*prepared, *standing]))[:MOST], degraded)
+    return StageOutcome(list(dict.fromkeys([*prepared, *standing]))[:MOST_CLAIMS], degraded)
 
 
-async def _write(post: FlaggedPost, language: str, model: MeteredModel, count: int) -> list[str]:
+async def _write_claims(post: FlaggedPost, language: str, model: MeteredModel, count: int) -> list[str]:
     prompt = load_prompt("claims").fill(post=quoted(post.text), count=str(count), language=name_of(language))
     how = Generation(max_tokens=32 * count, temperature=0.4, seed=1)
     answer = await model.generate(prompt, how)
@@ -107,7 +107,7 @@ async def _write(post: FlaggedPost, language: str, model: MeteredModel, count: i
 
 def _without_faults(claims: Sequence[str], post: str, language: str, readers: Readers) -> StageOutcome[list[str]]:
     """The claims that are kept, and for each of the others why it is dropped."""
-    faults = {claim: fault_of(claim, language) for claim in claims}
+    faults = {claim: fault_of_claim(claim, language) for claim in claims}
     plain = [claim for claim, fault in faults.items() if fault is None]
     for claim, opinion in zip(plain, read_drafts(readers.drafts, post, plain, language), strict=True):
         faults[claim] = (opinion.fault or opinion.doubt) if opinion else None

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.engine.arguing.arguments import MOST, fault_of, propose_claims, vote
+from core.engine.arguing.arguments import MOST_CLAIMS, fault_of_claim, propose_claims, vote
 from core.engine.llm.budget import LIVE, PAPER, Profile
 from core.engine.ports import Message
 from core.engine.readers.networks import Readers
@@ -50,7 +50,7 @@ STANDING = ("Newcomers nurse our parents and bake our bread.", "A warm street ke
 )
 def test_which_claims_lose(fault: str | None, claim: str) -> None:
     """A claim that says more than can be true never reaches the vote."""
-    assert fault_of(claim, "en") == fault
+    assert fault_of_claim(claim, "en") == fault
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_which_claims_lose(fault: str | None, claim: str) -> None:
 )
 def test_overstating_is_seen_in_every_language(language: str, claim: str) -> None:
     """A claim about all or most needs a source, whatever the language."""
-    assert fault_of(claim, language) == "overstates"
+    assert fault_of_claim(claim, language) == "overstates"
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_overstating_is_seen_in_every_language(language: str, claim: str) -> Non
 )
 def test_harmless_phrases_stand(language: str, claim: str) -> None:
     """What is true of every person may be said of every person."""
-    assert fault_of(claim, language) is None
+    assert fault_of_claim(claim, language) is None
 
 
 async def test_prepared_claims_come_first_and_each_once() -> None:
@@ -122,7 +122,7 @@ async def test_a_model_that_is_not_wanted_is_not_asked() -> None:
 async def test_prepared_claims_are_not_held_to_the_lists() -> None:
     """The lists are for what a model writes; people checked the others."""
     card = card_of(claim="Every child deserves any help and only kindness.")
-    assert fault_of(card.claim, "en") == "overstates"
+    assert fault_of_claim(card.claim, "en") == "overstates"
     claims, _ = await propose_claims(post_of(), "en", [card], metered(FakeModel()), readers_saying())
     assert claims == [card.claim]
 
@@ -171,7 +171,7 @@ async def test_there_are_five_claims_at_most() -> None:
     model = FakeModel(texts={"claims": "\n".join([*STANDING, "Newcomers cook for the whole street in summer."])})
     claims, _ = await propose_claims(post_of(), "en", CARDS, metered(model), readers_saying())
     assert claims == [*PREPARED[:3], *STANDING[:2]]
-    assert len(claims) == MOST
+    assert len(claims) == MOST_CLAIMS
 
 
 @pytest.mark.parametrize(("profile", "ballots"), [(LIVE, 2), (PAPER, len(CLAIMS))])
