@@ -4,7 +4,7 @@ Every metric is here with its labels, so that any part may count and one page ca
 Labels take few values: never a person, a community, a case or a word of a post.
 
 Two kinds of metric: those of the whole installation are read from the database when they are asked for
-(``bot.serve.census``), and are the same in every process; all others are this process's own.
+(``core.desk.views.census``), and are the same in every process; all others are this process's own.
 """
 
 from __future__ import annotations
