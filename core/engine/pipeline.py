@@ -41,7 +41,8 @@ from core.engine.wording.target_groups import undisguised
 from core.engine.wording.text_rules import is_community_rule
 from core.engine.writing.first_drafts import compose
 from core.engine.writing.larger_search import PASSAGES, LargerSearch, Writer
-from core.engine.writing.search import DraftSearch, PublishedSearch
+from core.engine.writing.published_search import PublishedSearch
+from core.engine.writing.search import DraftSearch
 from core.engine.writing.unargued_drafts import Supporter, led_by, with_notice
 from core.errors import ModelUnavailable
 from core.i18n.sentences import Sentence, joined, listed, sentence

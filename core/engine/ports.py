@@ -256,7 +256,7 @@ class StageOutcome(NamedTuple, Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class Search(Generic[T]):
+class SearchOutcome(Generic[T]):
     """The result of a search, best first; the number of rounds, and why the search ended."""
 
     found: list[T]

@@ -23,7 +23,7 @@ from core.engine.cards.bank import load_cards, prepared_sentences
 from core.engine.readers.networks import DraftReader, DraftSigns
 from core.engine.scoring import gates
 from core.engine.scoring.factual import is_factual
-from core.engine.scoring.grounding import Item, check, without_addresses, without_repeated
+from core.engine.scoring.grounding import Item, check, without_addresses, without_unaffirmed
 from core.engine.scoring.receipts import unchecked_in_words
 from core.engine.wording.text import sentences, words
 from core.engine.wording.text_rules import NO_RULES, TextRules
@@ -179,7 +179,7 @@ def sentences_of(
         part = " ".join(text[look_up.start : look_up.end].split())
         is_prepared = part in prepared
         receipt = receipts.get(part)
-        stated = without_repeated(without_addresses(part, evidence), post, language)
+        stated = without_unaffirmed(without_addresses(part, evidence), post, language)
         states_fact = is_factual(stated, language) and not (is_prepared or look_up.is_quotation)
         checked.append(
             CheckedSentence(

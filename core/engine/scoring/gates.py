@@ -21,7 +21,7 @@ from itertools import combinations
 from core.engine.llm.prompts import load_prompt
 from core.engine.readers.networks import DraftSigns
 from core.engine.readers.outputs import DraftFault
-from core.engine.scoring.grounding import NAME, Item, repeated, unsupported, without_repeated
+from core.engine.scoring.grounding import NAME, Item, repeated, unsupported, without_unaffirmed
 from core.engine.scoring.proper_names import is_place, of_people
 from core.engine.wording.figures import FigureKind, Weight
 from core.engine.wording.final_text import has_link, hidden_characters
@@ -178,7 +178,7 @@ def _strange(own: str, context: GateContext) -> tuple[list[Item], list[Item]]:
     """
     brief = context.brief
     known_names = frozenset(words(brief.post.text)) | context.known_names
-    stated = without_repeated(own, brief.post.text, brief.language)
+    stated = without_unaffirmed(own, brief.post.text, brief.language)
     strange = unsupported(stated, brief.evidence, brief.language, known_names)
     repeats = repeated(strange, own, brief.post.text, brief.language)
     spans = sentence_spans(own)

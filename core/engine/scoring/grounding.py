@@ -38,7 +38,7 @@ class Item:
     """Something in a text that can be looked up.
 
     Attributes:
-        kind: a value of ``core.engine.wording.figures.Kind``, or ``"name"``.
+        kind: a value of ``core.engine.wording.figures.FigureKind``, or ``"name"``.
         text: its words, as they are written.
         start, end: its place, in code points of the text given.
         weight: how much it claims; of a name always ``COUNT``.
@@ -85,7 +85,7 @@ def check(
         known_names: casefolded words that count as known, such as the post's own names.
         post: what the text answers; figures that it repeats from there need no evidence.
     """
-    stated_text = without_repeated(without_addresses(text, evidence), post, language)
+    stated_text = without_unaffirmed(without_addresses(text, evidence), post, language)
     return tuple(
         _check_sentence(text, span, stated, evidence, language, known_names)
         for span, stated in _by_sentence(stated_text, language)
@@ -223,7 +223,7 @@ _CLOSING: Final = "\"'”’» "
 _BLANK: Final = "x"
 
 
-def without_repeated(text: str, post: str, language: str) -> str:
+def without_unaffirmed(text: str, post: str, language: str) -> str:
     """A text of the same length without the figures of its post that it does not affirm: they state nothing new."""
     signs = list(text)
     for figure in _not_affirmed(text, post, language):

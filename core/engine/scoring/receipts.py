@@ -21,7 +21,7 @@ from core.engine.llm.budget import MeteredModel
 from core.engine.llm.prompts import load_prompt
 from core.engine.ports import Embedder, Generation, Inference
 from core.engine.scoring.factual import is_factual
-from core.engine.scoring.grounding import NAME, unsupported, without_addresses, without_repeated
+from core.engine.scoring.grounding import NAME, unsupported, without_addresses, without_unaffirmed
 from core.engine.wording.giveaways import wordings_of
 from core.engine.wording.text import content_stems, numbers, sentences, words
 from core.errors import BadAnswer, ModelUnavailable, ScorerUnavailable
@@ -252,7 +252,7 @@ class _Checker:
 
 def _stated(part: str, brief: Brief) -> str:
     """A sentence without what needs no evidence: addresses of sources, and figures that it repeats from the post."""
-    return without_repeated(without_addresses(part, brief.evidence), brief.post.text, brief.language)
+    return without_unaffirmed(without_addresses(part, brief.evidence), brief.post.text, brief.language)
 
 
 async def _inferences(statements: Sequence[str], passages: Sequence[Evidence], inference: Inference) -> list[Best]:

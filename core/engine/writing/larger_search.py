@@ -20,14 +20,14 @@ from typing import Any, Final, TypeVar
 from core.engine.cards.bank import ArgumentCard
 from core.engine.llm.budget import MeteredModel
 from core.engine.llm.prompts import ask, conversation, load_prompt, quoted
-from core.engine.ports import Generation, Message, Search, StageOutcome
+from core.engine.ports import Generation, Message, SearchOutcome, StageOutcome
 from core.engine.review.assessment import MAX_DRAFTS, Assessor, cautions_of, unsure
 from core.engine.review.candidates import Candidate
 from core.engine.review.judge import ranked
 from core.engine.review.reviewer import ModelReview, Opinion, in_words, review
 from core.engine.scoring.factual import is_factual
 from core.engine.scoring.gates import UNPROVEN, intent_fault, second_doubt
-from core.engine.scoring.grounding import NAME, unsupported, without_repeated
+from core.engine.scoring.grounding import NAME, unsupported, without_unaffirmed
 from core.engine.scoring.receipts import warnings_of
 from core.engine.wording.language import name_of
 from core.engine.wording.text import content_stems, numbers, sentences
@@ -150,7 +150,7 @@ _SAMPLES: Final = 5
 readings, of three in .62 (``docs/figures/measured.md``)."""
 _ALIKE: Final = 0.6
 _NAMED_FAULTS: Final = 2
-_BARE: Final = 2
+_LEAST_BARE: Final = 2
 """So many samples at least should state nothing for which a reader would want a source."""
 _AGAIN: Final = 3
 T = TypeVar("T")
@@ -183,7 +183,7 @@ class LargerSearch:
     notes: list[str]
     chance: random.Random
 
-    async def run(self) -> tuple[Search[Candidate], Assessor]:
+    async def run(self) -> tuple[SearchOutcome[Candidate], Assessor]:
         """The drafts, best first, four at most, with all that is known of them."""
         answering = asyncio.create_task(self.writer.answering(self.passages))
         try:
@@ -192,7 +192,7 @@ class LargerSearch:
             start = await self._candidates(written, plain)
             await self.show(start, plain)
             stating = sum(self._states(draft) for draft in start)
-            is_wanting = stating > 0 and len(start) - stating < min(_BARE, len(written))
+            is_wanting = stating > 0 and len(start) - stating < min(_LEAST_BARE, len(written))
             if is_wanting and not self.writer.model.budget.is_late():
                 bare = self._value_of(await self.writer.replies(_AGAIN, BARE))
                 start += await self._candidates([text for text in bare if text not in written], plain)
@@ -206,12 +206,14 @@ class LargerSearch:
         self.report("drafts", f"drafts that pass the gates: {len(start)}")
         prepared = await self._prepared(assessor)
         if not start:
-            return Search(prepared[:MAX_DRAFTS], 0, sentence("the model wrote no draft that may be shown")), assessor
+            return SearchOutcome(
+                prepared[:MAX_DRAFTS], 0, sentence("the model wrote no draft that may be shown")
+            ), assessor
         offered = [*start, *prepared[:1]]
         texts = [candidate.text for candidate in offered]
         verdict = self._value_of(await review(self.brief.post, texts, passage, self.reviewer))
         in_order = list(self._ordered(offered, verdict, sourced, passage, assessor))
-        return Search(in_order or prepared[1 : MAX_DRAFTS + 1], 0, sentence("reviewed")), assessor
+        return SearchOutcome(in_order or prepared[1 : MAX_DRAFTS + 1], 0, sentence("reviewed")), assessor
 
     async def _candidates(self, texts: Sequence[str], assessor: Assessor) -> list[Candidate]:
         """The texts that pass the gates, with their intents, which are labels given afterwards."""
@@ -221,7 +223,7 @@ class LargerSearch:
     def _states(self, draft: Candidate) -> bool:
         """Whether a draft states something for which a reader would want a source, as far as the small reader tells."""
         language = self.brief.language
-        parts = [without_repeated(part, self.brief.post.text, language) for part in sentences(draft.text)]
+        parts = [without_unaffirmed(part, self.brief.post.text, language) for part in sentences(draft.text)]
         return bool(draft.unsourced) or any(numbers(part) or is_factual(part, language) for part in parts)
 
     async def _intent_of(self, text: str, assessor: Assessor) -> Intent:
@@ -313,7 +315,7 @@ class LargerSearch:
             carried = carried if best else set(parts[:1])
         is_more = opinion is not None and opinion.states_fact and not opinion.says_passage
         for part in parts:
-            stated = without_repeated(part, self.brief.post.text, language)
+            stated = without_unaffirmed(part, self.brief.post.text, language)
             if part in carried and passage:
                 strange = [item for item in unsupported(stated, (passage,), language) if item.kind != NAME]
                 verdict = Verdict.UNSUPPORTED if strange else Verdict.SUPPORTED

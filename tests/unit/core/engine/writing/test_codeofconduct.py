@@ -13,7 +13,7 @@ import pytest
 from core.engine.llm.budget import PAPER, MeteredModel, PublishedProfile
 from core.engine.ports import Message
 from core.engine.review.judge import Judge
-from core.engine.writing.search import APPENDED_WORDS, search, word_list
+from core.engine.writing.published_search import APPENDED_WORDS, search, word_list
 from tests.fakes.engine.brief import brief_of, metered
 from tests.fakes.engine.model import Choice, FakeModel, Shares
 
