@@ -16,7 +16,7 @@ from typing import TypeVar
 from core import models
 from core.engine.arguing.arguments import Argument, ArgumentStage
 from core.engine.arguing.evidence import KEPT, far_from
-from core.engine.cards.answers import shipped_vectors
+from core.engine.cards.abroad import chances_in
 from core.engine.cards.bank import LANGUAGES, ArgumentCard
 from core.engine.cards.own import with_own_stereotypes
 from core.engine.cards.router import Router, shipped_router
@@ -175,7 +175,7 @@ class _Run:
         self.shown_about: tuple[models.TargetGroup | None, tuple[str, ...]] | None = None
         own_order = request.voice.intents != tuple(models.Intent)
         is_open = engine.writer.is_larger or request.profile.is_published
-        limit = shipped_vectors().limit(request.voice.sure)
+        limit = chances_in(signals.language).limit(request.voice.sure)
         self.least = limit.chance if limit else 0.0
         self.leading = () if is_open else request.voice.intents if own_order else LEADING
         self.arguing = ArgumentStage(

@@ -53,7 +53,7 @@ _WIDTH: Final = 128
 """The width of the vectors that are kept: with 64 the area by ``features`` falls from .737 to .728."""
 _DRAWN: Final = 2
 """How many verdicts at the mean are added to those on each reply."""
-_SHARES: Final = 8
+SHARES: Final = 8
 """How many of the router's shares are kept of a post."""
 
 
@@ -117,7 +117,7 @@ def rates(rows: Iterable[Judged]) -> NDArray[np.float32]:
 def _packed(router: Router, embedder: Embedder) -> dict[str, NDArray[Any]]:
     """The vectors of all replies and the matrices, as they are kept: in eight and in sixteen bits."""
     answered_posts = {row["id"]: row for row in rows_in(FOLDER / "posts.jsonl")}
-    answered = [_posts_of(answered_posts[prepared_id(_LANGUAGE, one.text)], answered_posts) for one in answers()]
+    answered = [posts_of(answered_posts[prepared_id(_LANGUAGE, one.text)], answered_posts) for one in answers()]
     every = list(dict.fromkeys(post for posts in answered for post in posts))
     vectors_by = dict(zip(every, vectors_of([unnamed(post) for post in every], _LANGUAGE, embedder), strict=True))
     shares_by = {post: np.sqrt(router.shares(post, _LANGUAGE)) for post in every}
@@ -141,7 +141,7 @@ def _packed(router: Router, embedder: Embedder) -> dict[str, NDArray[Any]]:
         held[name] = np.round(turned(rows, shorter) * 127).astype(np.int8)
         matrices[f"to_{name}"] = (matrix @ shorter).astype(np.float16)
     shares = np.array([_mean([shares_by[post] for post in posts]) for posts in answered])
-    stereotypes = np.argsort(-shares, axis=1)[:, :_SHARES].astype(np.uint16)
+    stereotypes = np.argsort(-shares, axis=1)[:, :SHARES].astype(np.uint16)
     largest = np.take_along_axis(shares, stereotypes.astype(np.intp), axis=1)
     held |= {
         "shares": np.round(largest * 127).astype(np.int8),
@@ -156,7 +156,7 @@ def shortening(rows: NDArray[np.float32], width: int = _WIDTH) -> NDArray[np.flo
     return np.asarray(directions[:width].T)
 
 
-def _posts_of(row: Mapping[str, Any], rows: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def posts_of(row: Mapping[str, Any], rows: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """The posts that a reply answers: one, those that make its claim, or those that put its stereotype forward."""
     if "stereotype" in row:
         return list(load_stereotypes()[row["stereotype"]].wordings[_LANGUAGE])

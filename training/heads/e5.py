@@ -28,7 +28,7 @@ from safetensors.numpy import save
 from tokenizers import Tokenizer
 
 from core.engine.backends.blocks import BLOCK, SCALES, floats_of
-from core.engine.backends.e5 import LAYERS, SHIPPED, TOKENIZER, WORDS
+from core.engine.backends.e5 import SHIPPED, TOKENIZER, WORDS, layer_of
 from core.engine.backends.minilm import MAX_TOKENS, WIDTH
 from core.errors import IndexUnavailable
 from training.corpus import DATA
@@ -139,17 +139,12 @@ def floats(layers: int) -> dict[str, NDArray[np.float32]]:
     """The word vectors that ship and the lower layers, by the names of BERT, as floats."""
     weights, rows, arrays = whole().weights, kept(), dict[str, NDArray[np.float32]]()
     for name, array in weights.items():
-        if name.endswith(SCALES) or _layer(name) >= layers:
+        if name.endswith(SCALES) or layer_of(name) >= layers:
             continue
         part = rows if name == WORDS else slice(MAX_TOKENS if "position" in name else None)
         is_packed = name + SCALES in weights
         arrays[name] = floats_of(array[part], weights[name + SCALES][part]) if is_packed else array[part]
     return arrays
-
-
-def _layer(name: str) -> int:
-    """The layer that a weight belongs to; -1 outside of them."""
-    return int(name.split(".")[2]) if name.startswith("encoder.") else -1
 
 
 @cache
@@ -198,13 +193,12 @@ def _strings(row: Mapping[str, Any]) -> Iterator[str]:
 
 
 def shipped() -> bytes:
-    """What our networks share: the word vectors that are kept, places, and the lower layers."""
+    """The word vectors that are kept, places, and all layers, the lower ones of which our networks share."""
     arrays = dict[str, NDArray[Any]]()
     for name, array in whole().weights.items():
-        if _layer(name) < LAYERS:
-            part = array[kept()] if name.removesuffix(SCALES) == WORDS else array
-            part = part[:MAX_TOKENS] if "position" in name else part
-            arrays[name] = part.astype(np.float16) if part.dtype == np.float32 else part
+        part = array[kept()] if name.removesuffix(SCALES) == WORDS else array
+        part = part[:MAX_TOKENS] if "position" in name else part
+        arrays[name] = part.astype(np.float16) if part.dtype == np.float32 else part
     return save(arrays)
 
 

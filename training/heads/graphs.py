@@ -16,12 +16,12 @@ from onnx import NodeProto, TensorProto, helper
 from safetensors.numpy import load_file, save
 
 from core.engine.backends.blocks import BLOCK, SCALES
-from core.engine.backends.e5 import LAYERS
+from core.engine.backends.e5 import ALL_LAYERS, LAYERS
 from core.engine.backends.minilm import FOLDER, SHIPPED, TOKENIZER, WIDTH, Form, packaged_folder
 from training.heads.network import in_eight_bits
 
 _WORDS: Final = "embeddings.word_embeddings.weight"
-_LAYERS: Final = {Form.MINILM: 6, Form.E5: LAYERS}
+_LAYERS: Final = {Form.MINILM: 6, Form.E5: LAYERS, Form.WHOLE_E5: ALL_LAYERS}
 _INNER: Final = 4 * WIDTH
 _ATTENTION: Final = ("attention.self.query", "attention.self.key", "attention.self.value")
 _HEADS: Final = 12
@@ -112,7 +112,7 @@ def shipped() -> bytes:
 
 
 def main() -> None:
-    """Write both graphs, and what the first networks begin with."""
+    """Write the graphs, and what the first networks begin with."""
     for form in Form:
         (FOLDER / form.value).write_bytes(graph_of(form))
     SHIPPED.write_bytes(shipped())

@@ -39,7 +39,7 @@ from core.desk.views.census import Overdue, overdue
 from core.desk.views.platforms import SeenPlatform, seen
 from core.desk.views.review_cards import review_channel, trouble_in
 from core.engine.backends.classifiers import RelevanceCrossEncoder
-from core.engine.cards.answers import shipped_vectors
+from core.engine.cards.abroad import chances_in
 from core.engine.ports import EvidenceQuery, Generation
 from core.engine.readers.networks import Readers
 from core.engine.review.judge import JudgeFormat
@@ -470,13 +470,13 @@ async def examine_prepared(settings: Settings) -> Finding:
 
 
 async def _prepared(settings: Settings) -> str:
-    limit = shipped_vectors().limit(settings.community.sure)
+    limit = chances_in(settings.community.language).limit(settings.community.sure)
     if limit is None:
         return "none is held back; some seldom fit"
     beside = "; the larger model writes all the same" if writer_of(settings).is_larger else ""
     share, sure = f"{limit.posts:.0%}", settings.community.sure
     return (
-        f"about {share} of English posts get one, of which readers would publish {limit.publishable:.0%}; "
+        f"about {share} of posts get one, of which readers would publish {limit.publishable:.0%}; "
         f"others are held back until somebody asks (community.sure = {sure:g}){beside}"
     )
 

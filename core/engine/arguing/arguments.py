@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.engine.arguing.evidence import ANY_SOURCES, Sources, find_evidence, summarise, write_queries
-from core.engine.cards import basque
+from core.engine.cards import abroad
 from core.engine.cards.answers import with_answers
 from core.engine.cards.bank import UNCHANGED, ArgumentCard, Changes, cards_on, changed, general_cards
 from core.engine.cards.own import OwnCard, with_own_cards
@@ -218,8 +218,10 @@ class ArgumentStage:
         cards = with_own_cards(cards, self.own, reading.stereotypes, language)
         post, prepared = self.post.text, self.prepared
         cards = _without_smears(cards, post, language)
-        if language == basque.LANGUAGE:
-            cards = await asyncio.to_thread(basque.with_answers, cards, post, self.router, prepared)
+        if language in abroad.LANGUAGES:
+            cards = await asyncio.to_thread(
+                abroad.with_answers, cards, post, language, self.router, prepared, self.intents
+            )
         else:
             embedder = self.readers.embedder
             cards = await asyncio.to_thread(

@@ -48,6 +48,8 @@ class Form(StrEnum):
     """Six layers."""
     E5 = "e5.onnx"
     """Eight layers."""
+    WHOLE_E5 = "e5-whole.onnx"
+    """Twelve layers."""
 
 
 class Layers:

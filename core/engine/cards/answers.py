@@ -5,9 +5,8 @@ with kinds of people of whom they are true; others to what posts say that put a 
 and claims are nearest are read with the post by a small network: whole, their first sentence alone, and, where the post
 wants something, that sentence before one that refuses it (``core.engine.cards.demands``). The network tells how likely
 a reader would publish each under the post; from a chance on they are offered, and where nothing fits there is none.
-English alone: in Spanish and Italian prepared replies stand on the cards, and ``core.engine.cards.basque`` has those in
-Basque. ``training.heads.answers`` makes the vectors and fits chance and limits, ``training.heads.fit`` trains the
-network.
+English alone: ``core.engine.cards.abroad`` has those in Spanish, Italian and Basque. ``training.heads.answers`` makes
+the vectors and fits chance and limits, ``training.heads.fit`` trains the network.
 """
 
 from __future__ import annotations
@@ -59,7 +58,11 @@ _LONG: Final = 200
 """The characters that make the unit of a reply's length."""
 PLACE: Final = "{people}"
 """Where the people's name stands in a reply to a claim."""
-_FIRST: Final = re.compile(rf"(^|[.!] ){re.escape(PLACE)}")
+_FIRST: Final = re.compile(rf"(^|[.!?] ){re.escape(PLACE)}")
+_CONTRACTED: Final = re.compile(rf"\b(di|a|da|su|in) {re.escape(PLACE)}", re.IGNORECASE)
+_CONTRACTIONS: Final = {"di": "de", "a": "a", "da": "da", "su": "su", "in": "ne"}
+_ARTICLES: Final = {"i": "i", "gli": "gli", "le": "lle"}
+"""What follows the beginning of a contraction for an Italian article: "di" and "i" are "dei"."""
 _THEIR_CHILDREN: Final = re.compile(rf"\b(?:the )?children of {re.escape(PLACE)}", re.IGNORECASE)
 _AS_PEOPLE: Final = {"Jews": "Jewish people"}
 """Names that a reply says in another way than a post is searched for."""
@@ -117,10 +120,21 @@ class Answer:
         """The reply and what it answers, with the people's name in its place."""
         if not name:
             return self.text, self.says
-        people = _AS_PEOPLE.get(name.plural, name.plural)
+        people = name.said or _AS_PEOPLE.get(name.plural, name.plural)
         text = _THEIR_CHILDREN.sub(PLACE, self.text) if people.endswith("children") else self.text
-        text = _FIRST.sub(lambda start: start.group(1) + people[0].upper() + people[1:], text)
-        return text.replace(PLACE, people), self.says.replace(PLACE, people)
+        return _filled(text, people), _filled(self.says, people)
+
+
+def _filled(text: str, people: str) -> str:
+    article, _, noun = people.partition(" ")
+    if article in _ARTICLES:
+        text = _CONTRACTED.sub(lambda of: f"{_contraction(of.group(1))}{_ARTICLES[article]} {noun}", text)
+    return _FIRST.sub(lambda start: start.group(1) + people[0].upper() + people[1:], text).replace(PLACE, people)
+
+
+def _contraction(preposition: str) -> str:
+    contraction = _CONTRACTIONS[preposition.lower()]
+    return contraction.capitalize() if preposition[0].isupper() else contraction
 
 
 class Spoken(NamedTuple):
@@ -152,9 +166,32 @@ class Limit(NamedTuple):
     posts: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Vectors:
-    """What is known of the replies, one row for each, as ``SAID`` has them.
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Chances:
+    """From which chances on replies are offered in a language.
+
+    Attributes:
+        least: the chance from which a reply is one of the drafts, even for who asks.
+        limits: from which chance on any is offered, by the share of publishable ones, the highest share first.
+    """
+
+    least: float
+    limits: tuple[Limit, ...]
+
+    def limit(self, publishable: float) -> Limit | None:
+        """The limit under which no prepared reply is offered; ``None`` where each is.
+
+        Args:
+            publishable: the share in [0, 1] of the drafts shown first that a reader would publish, at least.
+        """
+        enough = [limit for limit in self.limits if limit.publishable >= publishable]
+        last = self.limits[-1].publishable
+        return None if publishable <= last else (enough or self.limits[:1])[-1]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Vectors(Chances):
+    """What is known of the English replies, one row for each, as ``SAID`` has them.
 
     Attributes:
         posts, replies, claims: of the answered post, the reply and what the post says, each without names, turned
@@ -168,9 +205,6 @@ class Vectors:
             to the mean where few were asked; shape (answers, 2).
         of_nearest, of_answers, of_others: what was fitted of what ``features``, ``features_of`` and
             ``features_of_other`` give, each with the offset.
-        least: the chance from which a reply is one of the drafts, even for who asks: of 15 first ones below it
-            two of three readers would publish one, and three did harm (docs/figures/measured.md).
-        limits: from which chance on any is offered, by the share of publishable ones, the highest share first.
     """
 
     posts: NDArray[np.float32]
@@ -185,18 +219,6 @@ class Vectors:
     of_nearest: NDArray[np.float32]
     of_answers: NDArray[np.float32]
     of_others: NDArray[np.float32]
-    least: float
-    limits: tuple[Limit, ...]
-
-    def limit(self, publishable: float) -> Limit | None:
-        """The limit under which no prepared reply is offered; ``None`` where each is.
-
-        Args:
-            publishable: the share in [0, 1] of the drafts shown first that a reader would publish, at least.
-        """
-        enough = [limit for limit in self.limits if limit.publishable >= publishable]
-        last = self.limits[-1].publishable
-        return None if publishable <= last else (enough or self.limits[:1])[-1]
 
     def features(self, text: str, language: str, router: Router, embedder: Embedder) -> NDArray[np.float32]:
         """What tells which replies are near, shape (answers, 8). Blocking.
@@ -226,7 +248,7 @@ class Vectors:
 
     def nearest(self, features: NDArray[np.float32]) -> NDArray[np.intp]:
         """All replies, the one first that stands nearest to the post by ``features``."""
-        return np.argsort(-_chance(features, self.of_nearest), kind="stable")
+        return np.argsort(-chance_of(features, self.of_nearest), kind="stable")
 
     def chances(
         self, spoken: Sequence[Spoken], fits: NDArray[np.float32], features: NDArray[np.float32], wants: float
@@ -238,7 +260,7 @@ class Vectors:
             features: of the post, shape (answers, 8).
             wants: how likely the post wants anything, in [0, 1].
         """
-        return _chance(self.features_of(spoken, fits, features, wants), self.of_answers)
+        return chance_of(self.features_of(spoken, fits, features, wants), self.of_answers)
 
     def features_of(
         self, spoken: Sequence[Spoken], fits: NDArray[np.float32], features: NDArray[np.float32], wants: float
@@ -260,7 +282,7 @@ class Vectors:
             fit: what ``fits_of`` says of it.
             cosine: of the reply and the post.
         """
-        return float(_chance(features_of_other(text, fit, cosine), self.of_others))
+        return float(chance_of(features_of_other(text, fit, cosine), self.of_others))
 
 
 def fits_of(
@@ -300,7 +322,7 @@ def features_of_other(text: str, fit: float, cosine: float) -> NDArray[np.float3
     return np.array([fit, cosine, len(text) / _LONG], np.float32)
 
 
-def _chance(features: NDArray[np.float32], fitted: NDArray[np.float32]) -> NDArray[np.float32]:
+def chance_of(features: NDArray[np.float32], fitted: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.asarray(1 / (1 + np.exp(-(features @ fitted[:-1] + fitted[-1]))))
 
 
@@ -422,9 +444,9 @@ def _packaged() -> Embedder:
 
 
 @cache
-def answers() -> tuple[Answer, ...]:
-    """All replies, in the order of the vectors."""
-    rows = map(json.loads, SAID.read_text(encoding="utf-8").splitlines())
+def answers(file: Path = SAID) -> tuple[Answer, ...]:
+    """All replies, in the order of the vectors; the English ones where no other file is named."""
+    rows = map(json.loads, file.read_text(encoding="utf-8").splitlines())
     return tuple(
         Answer(
             row["text"],

@@ -86,15 +86,13 @@ class FittingReply:
 
     Attributes:
         says: what it answers ("says that ...", "wants ...").
-        chance: how likely a reader would publish it under the post, in [0, 1]; ``None`` where that is not told.
-        near: how near what it answers is to the post, in [0, 1]; the nearest stand first where no chance is told.
+        chance: how likely a reader would publish it under the post, in [0, 1].
     """
 
     text: str
     says: str
     intent: Intent
-    chance: float | None = None
-    near: float = 0.0
+    chance: float
 
 
 @dataclass(frozen=True, slots=True)

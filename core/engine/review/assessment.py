@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
+from core.engine.cards import abroad
 from core.engine.cards.answers import ANSWERED, fits_of, packaged, says, shipped_vectors
 from core.engine.cards.bank import ArgumentCard, prepared_id, prepared_in, prepared_sentences
 from core.engine.cards.own import in_need_of_source
@@ -153,7 +154,8 @@ class Assessor:
         """Those that are likely enough to fit, as far as that can be told; for who asks, all but the hopeless ones."""
         marked = [replace(c, is_unsure=c.chance is not None and c.chance < self.least) for c in candidates]
         if not self.holds_back:
-            least, beside = min(self.least, shipped_vectors().least), sentence("is about another group or subject")
+            chances = abroad.chances_in(self.brief.language)
+            least, beside = min(self.least, chances.least), sentence("is about another group or subject")
             return [c for c in marked if c.chance is None or c.chance >= least or self._passes(beside)]
         self.held |= {c.text: c.chance for c in marked if c.is_unsure and c.chance is not None}
         return [c for c in marked if not c.is_unsure]
@@ -166,17 +168,19 @@ class Assessor:
     def _chances(self, candidates: Sequence[Candidate]) -> dict[str, float]:
         """How likely a reader would publish prepared replies, where that can be told.
 
-        It is not told of what a community wrote, nor of anything in another language than English: nothing was learnt
-        of these.
+        It is not told of what a community wrote.
         """
-        known = {c.text: c.answer.chance for c in candidates if c.answer and c.answer.chance is not None}
-        prepared = {
-            c.text: says(c.card.stereotype)
-            for c in candidates
-            if c.is_prepared and not c.answer and c.card and not c.is_own
+        known = {c.text: c.answer.chance for c in candidates if c.answer}
+        on_cards = {
+            c.text: c.card.stereotype for c in candidates if c.is_prepared and not c.answer and c.card and not c.is_own
         }
-        if self.brief.language not in ANSWERED or not prepared:
+        language = self.brief.language
+        if language in abroad.LANGUAGES:
+            post = self.brief.post.text
+            return known | {text: abroad.chance_of_card(one, post, language) for text, one in on_cards.items()}
+        if language not in ANSWERED or not on_cards:
             return known
+        prepared = {text: says(stereotype) for text, stereotype in on_cards.items()}
         fits = fits_of(self.brief.post.text, list(prepared.items())).tolist()
         post, *vectors = packaged(self.readers.embedder).encode([self.brief.post.text, *prepared])
         chance_of = shipped_vectors().chance_of_other
@@ -314,11 +318,8 @@ def with_answers_placed(candidates: Sequence[Candidate]) -> list[Candidate]:
     """The candidates; replies to other posts suit this one a little better, or less, than the best prepared one.
 
     Better does one that a reader would likelier publish; a community's own stays before them. Among each other they
-    stand by that chance, and where they stand alone by nothing else. Where no chance is told of them, as in another
-    language than English, they lead, by how near the post is.
+    stand by that chance, and where they stand alone by nothing else.
     """
-    if any(c.is_answer and c.chance is None for c in candidates):
-        return [replace(c, suits=_LEADS + c.answer.near) if c.answer else c for c in candidates]
     prepared = [c for c in candidates if c.suits is not None and not c.is_answer]
     leading = [c for c in prepared if c.intent in LEADING] or prepared
     best = max(leading, key=lambda c: (not c.may_miss, c.suits or 0.0), default=None)

@@ -1,8 +1,7 @@
 """Which of the target groups a text names, by a list of words for them, also disguised ("J*ws", "musl1ms").
 
-A word names a group, and people get a respectful name of their own instead: "Pakistani people", "Muslim women". In
-Basque a name ends before the case. ``core.engine.reading.signals`` decides whether the
-group is attacked.
+A word names a group, and people get a respectful name of their own instead: "Pakistani people", "Muslim women".
+``core.engine.reading.signals`` decides whether the group is attacked.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import re
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import Any, Final
@@ -21,12 +20,18 @@ from core.engine.wording.text import MAX_POST_CHARACTERS
 from core.models import TargetGroup
 
 THOSE: Final = "those people"
-"""What stands for a name where two posts are compared."""
+"""What stands for a name where two English posts are compared."""
+THOSE_ABROAD: Final = {"es": "esas personas", "it": "quelle persone", "eu": "pertsona horiek"}
+"""The same in the other languages that have names."""
 _AGAIN: Final = re.compile(rf"(?:(?:the|these|those) +)?{THOSE}(?: +(?:people|folks?|lot|men|women|{THOSE}))*")
 _DISGUISED = re.compile(r"(?<![\w*@$])[^\W\d_][\w*@$]*[*\d@$][\w*@$]*(?![\w*@$])")
 _LETTERS_OF = {"*": r"\w"} | {sign: f"[{letters}]" for sign, letters in SIGNS.items()}
 _WORD: Final = re.compile(r"(?<!\w)(?<!\w')\w+")
-_GOES_ON: Final = re.compile(r"\w")
+_WORD_ABROAD: Final = re.compile(r"\w+")
+"""Behind an apostrophe, too: "l'immigrato"."""
+_REST: Final = re.compile(r"\w*")
+_KEY: Final = 3
+"""So many first letters of forms and of words are compared first."""
 _SPACES: Final = re.compile(" +")
 _LEAST_LETTERS = 2
 _LONGEST = 30
@@ -37,8 +42,11 @@ class Name:
     """A people's name in the plural, and the groups that it may belong to.
 
     Attributes:
+        plural: in English, whatever the language of the post.
         kinds: those of the replies with a place for a name that are true of them ("faith", "nation").
         within: the names of those of whom these people are a part: what is said for them is said for these people.
+        said: what a reply in the post's language calls them, with the article; in Basque what an ending follows, and
+            in English "".
     """
 
     plural: str
@@ -46,6 +54,7 @@ class Name:
     adjective: str = ""
     kinds: frozenset[str] = frozenset()
     within: frozenset[str] = frozenset()
+    said: str = ""
 
     def before(self, other: Name) -> Name:
         """The name of those who are both: "Muslim" before "women"."""
@@ -59,16 +68,14 @@ class Name:
 
 def named(text: str, language: str = "en") -> list[Name]:
     """The peoples whom a post names, in its order, each once; in English "Muslim women" is one name."""
-    plain = _plain(text)
-    places = _found_in_basque(plain) if language == "eu" else _found_in_english(plain)
-    return list(dict.fromkeys(name for name, _, _ in places))
+    return list(dict.fromkeys(name for name, _, _ in _found(_plain(text), language)))
 
 
-def unnamed(text: str) -> str:
-    """An English post with "those people" for each name, in small letters: two posts that say the same are alike."""
-    plain = _plain(text)
-    for _, start, end in reversed(list(_found_in_english(plain))):
-        plain = f"{plain[:start]}{THOSE}{plain[end:]}"
+def unnamed(text: str, language: str = "en") -> str:
+    """A post with "those people" for each name, in small letters: two posts that say the same are alike."""
+    plain, those = _plain(text), THOSE_ABROAD.get(language, THOSE)
+    for _, start, end in reversed(_found(plain, language)):
+        plain = f"{plain[:start]}{those}{plain[end:]}"
     return _AGAIN.sub(THOSE, plain)
 
 
@@ -76,61 +83,46 @@ def _plain(text: str) -> str:
     return _SPACES.sub(" ", text[:MAX_POST_CHARACTERS].replace("’", "'").casefold())
 
 
-def _found_in_english(plain: str) -> list[tuple[Name, int, int]]:
+def _found(plain: str, language: str) -> list[tuple[Name, int, int]]:
     """Each name in a text in small letters, with its start and end."""
+    if language not in THOSE_ABROAD:
+        return _found_in_english(plain)
+    names = _names_abroad(language)
+    return [(names[form], start, end) for form, start, end in _forms_in(plain, language)]
+
+
+def _found_in_english(plain: str) -> list[tuple[Name, int, int]]:
     names, nouns = _name_rows("name"), _name_rows("noun")
-    places, end, is_open = list[tuple[Name, int, int]](), 0, False
-    for form, start in _forms_in(plain):
+    places, last, is_open = list[tuple[Name, int, int]](), 0, False
+    for form, start, end in _forms_in(plain, "en"):
         noun = nouns.get(form) or names.get(form)
-        if is_open and noun and not plain[end:start].strip():
+        if is_open and noun and not plain[last:start].strip():
             name, first, _ = places[-1]
-            places[-1] = name.before(noun), first, start + len(form)
+            places[-1] = name.before(noun), first, end
             is_open = False
         elif form in names:
-            places.append((names[form], start, start + len(form)))
+            places.append((names[form], start, end))
             is_open = bool(names[form].adjective)
         else:
             is_open = False
-        end = start + len(form)
+        last = end
     return places
 
 
-def _forms_in(plain: str) -> Iterator[tuple[str, int]]:
-    """The forms of names, nouns and things in a text, with where each begins: the longest at each place."""
-    end = 0
-    for word in _WORD.finditer(plain):
+def _forms_in(plain: str, language: str) -> Iterator[tuple[str, int, int]]:
+    """The forms of names, nouns and things in a text, with where each begins and ends: the longest at each place."""
+    forms, reached = _forms(language), 0
+    for word in (_WORD_ABROAD if language in THOSE_ABROAD else _WORD).finditer(plain):
         at = word.start()
-        for form in _forms().get(word.group(), ()) if at >= end else ():
-            if plain.startswith(form, at) and not _GOES_ON.match(plain, at + len(form)):
-                yield form, at
-                end = at + len(form)
-                break
-
-
-def _found_in_basque(plain: str) -> Iterator[tuple[Name, int, int]]:
-    """Each name in a text in small letters, with its start and end."""
-    for match in _basque_pattern().finditer(plain):
-        yield basque_names()[int((match.lastgroup or "")[1:])], *match.span()
-
-
-@cache
-def basque_names() -> tuple[Name, ...]:
-    """The names in Basque, in the order in which they are looked for."""
-    return tuple(
-        Name(row["name"], frozenset(map(TargetGroup, row["groups"])), kinds=frozenset(row["kinds"]))
-        for row in _table("names_eu.toml")["name"]
-    )
-
-
-@cache
-def _basque_pattern() -> re.Pattern[str]:
-    """One group for each name, in the order of the list; "*" ends a form whose endings vary."""
-    names = [
-        "|".join(re.escape(form).replace(r"\*", r"\w*").replace(r"\ ", " +") for form in row["forms"])
-        for row in _table("names_eu.toml")["name"]
-    ]
-    groups = "|".join(f"(?P<n{at}>{forms})" for at, forms in enumerate(names))
-    return re.compile(rf"(?<!\w)(?:{groups})(?!\w)")
+        for form in forms.get(word.group()[:_KEY], ()) if at >= reached else ():
+            beginning = form.removesuffix("*")
+            end = at + len(beginning)
+            if plain.startswith(beginning, at):
+                whole = _REST.match(plain, end).end()  # type: ignore[union-attr]  # it always matches
+                if whole == end or beginning != form:
+                    yield form, at, whole
+                    reached = whole
+                    break
 
 
 @cache
@@ -156,13 +148,27 @@ def _name_rows(kind: str) -> dict[str, Name]:
 
 
 @cache
-def _forms() -> Mapping[str, Sequence[str]]:
-    """The forms of names and nouns, and the things that name nobody, by their first word, the longest first."""
-    forms = {*_name_rows("name"), *_name_rows("noun"), *_table("names.toml")["things"]}
-    by_word = defaultdict[str, list[str]](list)
-    for form in sorted(forms, key=lambda form: -len(form)):
-        by_word[_WORD.match(form)[0]].append(form)  # type: ignore[index]  # a form begins with a word
-    return by_word
+def _names_abroad(language: str) -> Mapping[str, Name]:
+    """The names by each form in which posts of another language have them; "*" ends a form whose endings vary."""
+    english = {name.plural: name for name in (*_name_rows("noun").values(), *_name_rows("name").values())}
+    return {
+        form: replace(english[plural], adjective="", said=row["said"])
+        for plural, row in _table(f"names_{language}.toml").items()
+        for form in row["forms"]
+    }
+
+
+@cache
+def _forms(language: str) -> Mapping[str, Sequence[str]]:
+    """The forms of names and nouns, and the things that name nobody, by their first letters, the longest first."""
+    if language in THOSE_ABROAD:
+        forms = set(_names_abroad(language))
+    else:
+        forms = {*_name_rows("name"), *_name_rows("noun"), *_table("names.toml")["things"]}
+    by_key = defaultdict[str, list[str]](list)
+    for form in sorted(forms, key=lambda form: (-len(form), form)):
+        by_key[re.match(r"\w{1,3}", form)[0]].append(form)  # type: ignore[index]  # a form begins with a word
+    return by_key
 
 
 def groups_named(text: str, language: str | None = None) -> frozenset[TargetGroup]:

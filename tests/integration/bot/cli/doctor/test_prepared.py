@@ -36,4 +36,4 @@ async def test_it_names_the_share_of_posts() -> None:
     limit = shipped_vectors().limit(0.7)
     assert limit
     found = await examine_prepared(Settings(community=CommunitySettings(sure=0.7)))
-    assert f"about {limit.posts:.0%} of English posts get one" in found.detail
+    assert f"about {limit.posts:.0%} of posts get one" in found.detail

@@ -482,7 +482,7 @@ def test_the_second_does_not_say_the_same_in_other_words() -> None:
     card, *_ = general_cards(TargetGroup.MIGRANTS, "en")
 
     def prepared(text: str, total: float, intent: Intent = Intent.DENOUNCING, says: str = "") -> Candidate:
-        answer = FittingReply(text, says, intent) if says else None
+        answer = FittingReply(text, says, intent, 0.5) if says else None
         return replace(_candidate(text, total, intent), is_prepared=True, card=card, answer=answer)
 
     same = [prepared("first", 9.0), prepared("again", 8.0)]
