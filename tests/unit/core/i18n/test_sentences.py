@@ -15,7 +15,6 @@ from pydantic import TypeAdapter, ValidationError
 
 from core import errors
 from core.desk.rules.approval import CaseState, state_words
-from core.desk.rules.closures import CloseReason, RetractReason
 from core.desk.rules.roles import OnCase, OnCommunity, Role, refused, role_words
 from core.errors import Conflict
 from core.i18n.catalogs import LANGUAGES, translated
@@ -130,9 +129,8 @@ NOT_ON_CARDS = {
     "It must be {}.",
     "profiles.{}.{} is out of range.",
     "{} undecided, {} approved too long ago, {} left by people, {} ended, {} left by a second person",
-    *(reason for reason in (*CloseReason, *RetractReason) if " " in reason),
 }
-"""Prompts, words, names of reasons, lines of the log of cases that are open again, and what only an operator or a
+"""Prompts, words, lines of the log of cases that are open again, and what only an operator or a
 program meets."""
 FILLED_FOR_OPERATORS = {
     "adapters/discord/manage/commands.py": 2,
