@@ -45,6 +45,24 @@ def test_nothing_else_writes_statuses() -> None:
     assert {name: found[name] for name in _MAY} == _MAY
 
 
+def _naming(tree: ast.AST) -> set[ast.AST]:
+    """Where the code names ``status_post``, as a method or in a text."""
+    return {
+        node
+        for node in ast.walk(tree)
+        if (isinstance(node, ast.Attribute) and node.attr == "status_post")
+        or (isinstance(node, ast.Constant) and node.value == "status_post")
+    }
+
+
+def test_one_class_alone_writes_to_people() -> None:
+    """In that file, whatever names the method stands inside ``DirectAnswer``."""
+    tree = ast.parse((_FOLDER / "capture.py").read_text(encoding="utf-8"))
+    (answers,) = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == "DirectAnswer"]
+    assert _naming(answers)
+    assert _naming(tree) == _naming(answers)
+
+
 def test_what_writes_to_people_asks_for_direct_visibility_alone() -> None:
     """Each post of that file names the one constant, and the file no wider visibility."""
     tree = ast.parse((_FOLDER / "capture.py").read_text(encoding="utf-8"))
