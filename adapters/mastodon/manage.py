@@ -1,8 +1,8 @@
 """Getting an access token for an account, and looking whether the account may do what Antiphon needs.
 
 A person opens an address of their instance, allows what is asked, and copies a code: the three steps of OAuth, with
-PKCE where the instance offers it. Nothing is stored or changed on the instance, and neither a token nor a code is ever
-logged.
+PKCE where the instance offers it. The log-in stores nothing here; the look changes nothing on the instance; neither a
+token nor a code is ever logged.
 """
 
 from __future__ import annotations
