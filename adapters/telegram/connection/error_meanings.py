@@ -1,7 +1,7 @@
 """What Telegram's answers mean: certainly not, not now, or nobody knows; for a send, a card, and a person.
 
 Every error of python-telegram-bot becomes one of ``core.errors``, with a remedy that a moderator or a manager can
-follow. An error that is not known counts as uncertain: the message may have arrived.
+follow. An error of a send that is not known counts as uncertain: the message may have arrived.
 """
 
 from __future__ import annotations
@@ -69,7 +69,8 @@ _MEANT: Final[tuple[tuple[str, Sentence, Sentence], ...]] = (
     ("message is too long", sentence("The text is too long for Telegram."), sentence("Make it shorter.")),
 )
 _AGAIN_SECONDS: Final = 5.0
-_CHOOSE: Final = sentence("A manager chooses another one with /setup.")
+CHOOSE_ANOTHER: Final = sentence("A manager chooses another one with /setup.")
+"""What to do about a review chat, or a topic of it, that is of no use."""
 
 
 def description_of(error: BaseException | None) -> str:
@@ -179,34 +180,6 @@ def _busy(message: str, seconds: float) -> PlatformBusy:
     return PlatformBusy(message, remedy=sentence("It is tried again later by itself."), retry_after_seconds=seconds)
 
 
-def not_a_place() -> PlatformUnavailable:
-    """The review channel is a name of another platform."""
-    return PlatformUnavailable(sentence("The review chat is not on Telegram."), remedy=_CHOOSE)
-
-
-def is_watched_itself() -> PlatformUnavailable:
-    """The review chat is the group whose posts are reviewed."""
-    return PlatformUnavailable(sentence("Cases are not shown in the group that they come from."), remedy=_CHOOSE)
-
-
-def chat_of_one() -> PlatformUnavailable:
-    """The review chat is somebody's own, and the cases are those of another platform."""
-    return PlatformUnavailable(
-        sentence("Cases of another platform are not shown in a private chat."),
-        remedy=sentence("Choose a private group of the moderators."),
-    )
-
-
-def chat_open() -> PlatformUnavailable:
-    """The review chat is open: nothing hateful is shown there, for whatever reason it was opened."""
-    return PlatformUnavailable(
-        sentence("Others than moderators can read the review chat: cases are not shown there."),
-        remedy=sentence(
-            "Make it a private group without a public name and without a channel, or choose another chat with /setup."
-        ),
-    )
-
-
 def chat_gone() -> PlatformUnavailable:
     """The review chat is gone, or Antiphon is not in it."""
     return PlatformUnavailable(
@@ -244,7 +217,7 @@ def of_card(err: BaseException, *, is_progress: bool = False) -> PlatformUnavail
     if isinstance(err, Forbidden) or "chat not found" in description_of(err):
         return chat_gone()
     if "message thread not found" in description_of(err) or "topic_closed" in description_of(err):
-        return PlatformUnavailable(sentence("The review topic is gone or closed."), remedy=_CHOOSE)
+        return PlatformUnavailable(sentence("The review topic is gone or closed."), remedy=CHOOSE_ANOTHER)
     if "not enough rights" in description_of(err) or "chat_write_forbidden" in description_of(err):
         return PlatformUnavailable(
             sentence("Antiphon may not write in the review chat."),

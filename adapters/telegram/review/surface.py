@@ -43,16 +43,16 @@ from core.i18n.catalogs import gettext
 from core.i18n.sentences import sentence
 from core.models import PostRef
 
-_KEPT_SECONDS: Final = 60.0
-_MOST_KEPT: Final = 2000
+_CHAT_SECONDS: Final = 60.0
+_MOST_CHATS: Final = 2000
 _CLOSED_CHATS: Final = (ChatType.PRIVATE, ChatType.GROUP, ChatType.SUPERGROUP)
 _TRIES: Final = 2
-_REMEMBERED: Final = 2000
+_MOST_CARDS: Final = 2000
 _LOOK_SECONDS: Final = 3600.0
 """How often cards are looked for, since Telegram tells no bot of a deleted message."""
 _NO_MESSAGE: Final = ("message to react not found", "message_id_invalid")
-_SAME_SECONDS: Final = 120.0
-_MOST_SAID: Final = 1000
+_NOTICE_SECONDS: Final = 120.0
+_MOST_NOTICES: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,36 @@ class ReviewPlace:
 
     chat: int
     topic: int | None
+
+
+def _not_a_place() -> PlatformUnavailable:
+    """The review channel is a name of another platform."""
+    return PlatformUnavailable(sentence("The review chat is not on Telegram."), remedy=error_meanings.CHOOSE_ANOTHER)
+
+
+def _is_watched_itself() -> PlatformUnavailable:
+    """The review chat is the group whose posts are reviewed."""
+    return PlatformUnavailable(
+        sentence("Cases are not shown in the group that they come from."), remedy=error_meanings.CHOOSE_ANOTHER
+    )
+
+
+def _chat_of_one() -> PlatformUnavailable:
+    """The review chat is somebody's own, and the cases are those of another platform."""
+    return PlatformUnavailable(
+        sentence("Cases of another platform are not shown in a private chat."),
+        remedy=sentence("Choose a private group of the moderators."),
+    )
+
+
+def _chat_open() -> PlatformUnavailable:
+    """The review chat is open: nothing hateful is shown there, for whatever reason it was opened."""
+    return PlatformUnavailable(
+        sentence("Others than moderators can read the review chat: cases are not shown there."),
+        remedy=sentence(
+            "Make it a private group without a public name and without a channel, or choose another chat with /setup."
+        ),
+    )
 
 
 def place_of(channel: str) -> ReviewPlace:
@@ -72,7 +102,7 @@ def place_of(channel: str) -> ReviewPlace:
     try:
         numbers = numbers_of(PostRef(NAME, "", channel, "1"))
     except PlatformUnavailable as err:
-        raise error_meanings.not_a_place() from err
+        raise _not_a_place() from err
     return ReviewPlace(numbers.chat, numbers.topic)
 
 
@@ -112,23 +142,23 @@ class ReviewPlaces:
         if is_of_other_platform(community):
             policy = await self._client.desk.policies.surely_of(str(place.chat))
             if policy.review_channel:  # the group has members, and its own cases are shown elsewhere
-                raise error_meanings.is_watched_itself()
+                raise _is_watched_itself()
         remembered = self._open.get(place.chat)
         if remembered is None or self._seconds_now() >= remembered[0]:
-            if len(self._open) >= _MOST_KEPT:
+            if len(self._open) >= _MOST_CHATS:
                 self._open.clear()
-            self._open[place.chat] = (self._seconds_now() + _KEPT_SECONDS, await self._is_open(place.chat))
+            self._open[place.chat] = (self._seconds_now() + _CHAT_SECONDS, await self._is_open(place.chat))
         return self.require_known_closed(community, channel)
 
     def require_known_closed(self, community: str, channel: str) -> ReviewPlace:
         """The same by what is known without asking; raises ``PlatformUnavailable`` alone."""
         place = place_of(channel)
         if str(place.chat) == community:
-            raise error_meanings.is_watched_itself()
+            raise _is_watched_itself()
         if is_of_other_platform(community) and place.chat > 0:
-            raise error_meanings.chat_of_one()
+            raise _chat_of_one()
         if self._open.get(place.chat, (0.0, False))[1]:
-            raise error_meanings.chat_open()
+            raise _chat_open()
         return place
 
     def forget(self, chat: int) -> None:
@@ -284,7 +314,7 @@ class TelegramReviewSurface:
             raise error_meanings.of_card(err, is_progress=is_progress) from err
         shown = PostRef(NAME, card.community, channel, str(sent.message_id))
         self._sent[card.case_id, channel] = shown
-        if len(self._sent) > _REMEMBERED:
+        if len(self._sent) > _MOST_CARDS:
             self._sent.popitem(last=False)
         return shown
 
@@ -403,8 +433,8 @@ class TelegramNotifier:
         return time.monotonic() < self._said.get(key, 0.0)
 
     def _keep(self, key: str) -> None:
-        self._said[key] = time.monotonic() + _SAME_SECONDS
-        if len(self._said) > _MOST_SAID:
+        self._said[key] = time.monotonic() + _NOTICE_SECONDS
+        if len(self._said) > _MOST_NOTICES:
             self._said.popitem(last=False)
 
     async def _title(self, community: str) -> str:
