@@ -407,7 +407,7 @@ def _language(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
 
 
 def _notice_fields(policy: CommunityPolicy, locale: str) -> Iterator[FormField]:
-    for language, asking in zip(LANGUAGES, setup.ASKING, strict=True):
+    for language, asking in zip(LANGUAGES, setup.NOTICE_FIELDS, strict=True):
         field = setup.notice_form(asking, policy, locale).fields[0]
         words = gettext("Antiphon's words", locale)
         hint = f"{field.description} {words}: {project_notices()[language]}"

@@ -36,7 +36,7 @@ _FORMS: Final = frozenset(
         (targets.PANEL, "ask_voice"),
         (setup.CALLS, "ask_hours"),
         (setup.CALLS, "ask_time_zone"),
-        *((setup.NOTICE, field) for field in setup.ASKING),
+        *((setup.NOTICE, field) for field in setup.NOTICE_FIELDS),
     }
 )
 FORM_SECONDS: Final = 2.0
@@ -95,8 +95,8 @@ def changes_of(chosen: PanelAnswer, policy: CommunityPolicy, facts: CommunityFac
         return setup.flags_changes(chosen.field, chosen.values)
     if chosen.panel == setup.NOTICE:
         if chosen.field == "silent":
-            return setup.silent_changes(chosen.values, policy)
-        return setup.worded_changes(chosen.field, typed, policy)
+            return setup.notice_silenced(chosen.values, policy)
+        return setup.notice_worded(chosen.field, typed, policy)
     if chosen.field in ("keywords", "forbidden"):
         return targets.word_changes(chosen.field, typed)
     if chosen.field == "voice":

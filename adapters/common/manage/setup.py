@@ -29,8 +29,8 @@ NOTICE: Final = "notice"
 _ASK: Final = "ask_"
 _MAX_NOTICE: Final = 2 * MAX_CHARACTERS
 """Room for a text that is too long, so that it is refused with a reason instead of cut."""
-ASKING: Final = tuple(f"{_ASK}{language}" for language in LANGUAGES)
-"""The fields that open a form."""
+NOTICE_FIELDS: Final = tuple(f"{_ASK}{language}" for language in LANGUAGES)
+"""The fields of the notice that open a form."""
 CALLS: Final = "calls"
 _MINUTES: Final = (15, 30, 60, 120, 240, 480, 1440)
 _HOUR: Final = 60
@@ -304,7 +304,7 @@ def notice_panel(policy: CommunityPolicy, reader: Reader) -> panels.Panel:
 
 
 def notice_form(field: str, policy: CommunityPolicy, locale: str) -> panels.Form:
-    """Asks for the words in one language; ``field`` is one of ``ASKING``."""
+    """Asks for the words in one language; ``field`` is one of ``NOTICE_FIELDS``."""
     language = field.removeprefix(_ASK)
     hint = gettext(
         "One or two sentences, at most {most} characters; empty for Antiphon's words.", locale, most=MAX_CHARACTERS
@@ -314,13 +314,13 @@ def notice_form(field: str, policy: CommunityPolicy, locale: str) -> panels.Form
     return panels.Form(NOTICE, language, gettext("The notice on the rules", locale), (words,))
 
 
-def silent_changes(values: tuple[str, ...], policy: CommunityPolicy) -> dict[str, object]:
+def notice_silenced(values: tuple[str, ...], policy: CommunityPolicy) -> dict[str, object]:
     """Draft no notice in exactly these languages; one that had none before has Antiphon's words again."""
     worded = {language: text for language, text in policy.norm_notice.items() if text and language not in values}
     return {"norm_notice": {**worded, **dict.fromkeys(values, "")}}
 
 
-def worded_changes(language: str, typed: dict[str, str], policy: CommunityPolicy) -> dict[str, object]:
+def notice_worded(language: str, typed: dict[str, str], policy: CommunityPolicy) -> dict[str, object]:
     """The words that a person typed for a language; without any, Antiphon's own stand there again."""
     others = {other: text for other, text in policy.norm_notice.items() if other != language}
     words = typed.get("words", "").strip()
