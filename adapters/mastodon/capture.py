@@ -1,7 +1,8 @@
 """Capture on one client: mentions of our account, and the edits, the deletions and the feeds that it asks for.
 
 The instance tells nobody of edits and deletions, so it is asked about the posts that have an open case. In a watched
-feed, what is new is looked at once, and how far the feed was read is kept.
+feed, what is new is looked at once, and how far the feed was read is kept. Also which statuses may become cases, and
+the private answers to people who wrote to us.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from adapters.common.words.messages import no_words
 from adapters.mastodon.connection.client import MENTION, MastodonClient, NotificationEvent
 from adapters.mastodon.connection.error_meanings import FAULTS, RateLimit, is_gone, of_question, of_send
 from adapters.mastodon.connection.refs import NAME, ref_of, revision_of
-from adapters.mastodon.connection.statuses import AT_ONCE, PAGE, Statuses, is_feed, last_of, page_of, why_closed
+from adapters.mastodon.connection.statuses import AT_ONCE, FEED_PAGE, Statuses, is_feed, last_of, page_of, why_closed
 from adapters.mastodon.connection.updates import FIRST, newest
 from adapters.mastodon.speech import PUBLIC, text_of, words_of
 from core import errors
@@ -53,7 +54,7 @@ _SIGN: Final = re.compile("(?<=[@#:*\uff20\uff03\uff1a])(?=\\S)")
 _PAUSES_SECONDS: Final = (1.0, 5.0)
 """How long is waited where the instance is busy, before what is said is given up."""
 _LONGEST_PAUSE_SECONDS: Final = 30.0
-_MOST_ANSWERS: Final = 2
+_MOST_BELOW: Final = 2
 """So many answers to the status are kept where there is room."""
 AGAIN_SECONDS: Final = 86_400.0
 MOST_KEPT: Final = 5000
@@ -71,7 +72,7 @@ _MOST_QUESTIONS: Final = 10
 """In one look."""
 _GONE: Final = "gone"
 _MOST_PAGES: Final = 8
-"""In one look: with the questions for notifications no more than an instance answers (``notifications``)."""
+"""In one look: with the questions for notifications no more than an instance answers (``connection.updates``)."""
 _MOST_SEEN: Final = 10_000
 _HALT_SECONDS: Final = 60.0
 Bookmarks = Callable[[str], UpdateInbox]
@@ -214,7 +215,7 @@ def conversation_of(status: Status, around: Context | None, own_id: str) -> Conv
     place = len(above)
     parents = _remarks(reversed(list(enumerate(above))), own_id)
     answers = [each for each in enumerate(below, place + 1) if str(each[1].in_reply_to_id) == str(status.id)]
-    thread = arranged(place, parents, _remarks(answers, own_id)[:_MOST_ANSWERS])
+    thread = arranged(place, parents, _remarks(answers, own_id)[:_MOST_BELOW])
     return Conversation(thread, _root(status, above))
 
 
@@ -595,7 +596,7 @@ class WatchedFeeds:
                     await self._look_at(page, policy, name)
                     cursor = newest(str(status.id) for status in page)
                     await bookmark.keep([], cursor)
-                if len(page) < PAGE:
+                if len(page) < FEED_PAGE:
                     return count
         except RateLimit:
             raise

@@ -27,12 +27,13 @@ _KEPT_APART: Final = ("blocked_by", "blocking", "muting", "domain_blocking")
 _CLOSE: Final = sentence("Close the case.")
 _T = TypeVar("_T")
 AT_ONCE: Final = 20
-"""How many an instance gives for one question; Mastodon refuses more."""
+"""How many statuses may be asked for by their ids in one question; Mastodon refuses more."""
 _NOT_OFFERED: Final = (400, 404, 405, 501)
 """How software says that it does not know the question for some at once, which Mastodon knows since 4.3."""
 LOCAL: Final = "local"
 """Watches what everybody on the home instance writes in public."""
-PAGE: Final = 40
+FEED_PAGE: Final = 40
+"""How many statuses of a feed an instance gives at once."""
 _HASHTAG: Final = re.compile(r"#\w+")
 _BOTH: Final = ("local", "remote")
 
@@ -151,7 +152,7 @@ def why_closed(instance: Instance, name: str) -> str:
 
 
 async def page_of(client: MastodonClient, name: str, after: str) -> Sequence[Status]:
-    """The statuses of a feed behind one, newest first; at most ``PAGE``, those next to it.
+    """The statuses of a feed behind one, newest first; at most ``FEED_PAGE``, those next to it.
 
     Raises:
         MastodonError: the instance refuses; see ``error_meanings``.
@@ -166,7 +167,7 @@ async def last_of(client: MastodonClient, name: str) -> str | None:
     return str(page[0].id) if page else None
 
 
-def _page(api: Mastodon, name: str, after: str | None, limit: int = PAGE) -> Sequence[Status]:
+def _page(api: Mastodon, name: str, after: str | None, limit: int = FEED_PAGE) -> Sequence[Status]:
     page: Sequence[Status]
     if name == LOCAL:
         page = api.timeline(LOCAL, min_id=after, limit=limit)
