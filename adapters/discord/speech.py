@@ -1,8 +1,8 @@
 """The words of messages on Discord, words of others written as plain words, and private answers in a language.
 
 Every text that is not a sentence of ours is written here: posts, gists, drafts, names, titles. It has no markup, no
-link, no mention, and no way out of a spoiler. Also which texts Discord shows exactly as they were sent, and when two
-emoji are the same.
+link, no mention, and no way out of a spoiler. Also which texts Discord shows exactly as they were sent, when two emoji
+are the same, and how commands are called in each language.
 
 Of files only short text is fetched. A thread's title goes with its first post: that of a forum, or what its owner wrote
 within a minute after they began it.
@@ -44,7 +44,7 @@ _KEYCAP: Final = re.compile(r"[0-9#*]\ufe0f?\u20e3")
 _SYMBOLS: Final = frozenset({"So", "Sm", "Cn"})  # Cn: younger than this Python's tables
 _MARKS: Final = frozenset({"Mn", "Me", "Sk", "Cf"})
 _OTHERS: Final = frozenset("‼⁉ℹ〰")
-_LONGEST: Final = 32
+_LONGEST_EMOJI: Final = 32
 MAX_CHARACTERS: Final = 2000
 """In code points, as Discord counts them; in UTF-16 units, too, as some of its apps do."""
 _ACTIVE: Final = frozenset("\\`*_~|<>#[]()-+:@/.")
@@ -62,7 +62,8 @@ _Source: TypeAlias = discord.Message | discord.MessageSnapshot
 _UNKNOWN_TO_DISCORD: Final = frozenset({"eu"})
 """Languages of ours that nobody can choose in Discord's settings."""
 _NAMES: Final = frozenset({Location.command_name, Location.group_name, Location.parameter_name})
-_NAME: Final = re.compile(r"[-_'\w]{1,32}")
+_LONGEST_NAME: Final = 32
+_NAME: Final = re.compile(rf"[-_'\w]{{1,{_LONGEST_NAME}}}")
 _LOG = logging.getLogger(__name__)
 _LANGUAGE: Final = "antiphon language"
 _PAUSES_SECONDS: Final = (1.0, 5.0, 25.0)
@@ -76,7 +77,7 @@ def is_emoji(text: str) -> bool:
         return str(own) == text
     if _KEYCAP.fullmatch(text):
         return True
-    return 0 < len(text) <= _LONGEST and all(_is_symbol(part) for part in text.split(_JOINER))
+    return 0 < len(text) <= _LONGEST_EMOJI and all(_is_symbol(part) for part in text.split(_JOINER))
 
 
 def is_same(emoji: discord.PartialEmoji, wanted: str) -> bool:
@@ -360,7 +361,7 @@ def _is_taken(text: str, context: app_commands.TranslationContextTypes) -> bool:
     is_menu = isinstance(context.data, app_commands.ContextMenu)
     if context.location in _NAMES and not is_menu:
         return text == text.lower() and _NAME.fullmatch(text) is not None
-    return 0 < len(text) <= (32 if context.location in _NAMES else 100)
+    return 0 < len(text) <= (_LONGEST_NAME if context.location in _NAMES else 100)
 
 
 def speak(interaction: Interaction, locale: str) -> None:

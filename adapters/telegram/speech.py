@@ -8,7 +8,8 @@ words by themselves (``find_entities`` of TDLib's td/telegram/MessageEntity.cpp)
 joiner behind their signs, which nobody sees, ends each of them: it is none of the characters that these may consist of.
 
 Answers, errors included, are given ephemerally in the group where the person asked so, else in the person's private
-chat with the bot. An answer that cannot be private is not given.
+chat with the bot. An answer that cannot be private is not given. Also which commands are ephemeral: the library does
+not tell.
 """
 
 from __future__ import annotations

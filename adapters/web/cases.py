@@ -1,7 +1,7 @@
 """The pages on which people work: the queue, a case, its decisions, and what was decided lately.
 
 A press on a page takes the form in which every platform makes it. What is allowed is decided by the desk, for the
-person and the case of each request.
+person and the case of each request. Also how many posts each person looked at lately, which is told to them alone.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from core.i18n.catalogs import gettext, language_of, translated
 from core.i18n.sentences import sentence
 from core.models import Intent, PostRef, TargetGroup
 
-HOURS: Final = 12
+EXPOSURE_HOURS: Final = 12
 """How far back the count goes: as long as a session can last."""
-_BREAK_SECONDS: Final = 600.0
-_UNTIL_BREAK: Final = 20
+_EXPOSURE_BREAK_SECONDS: Final = 600.0
+_POSTS_UNTIL_BREAK: Final = 20
 _ROOM: Final = 1_000_000
 """A page scrolls: nothing has to be left out."""
 _MOST_TEXT: Final = 20_000
@@ -81,14 +81,14 @@ class Exposure:
         self._looked[account].setdefault(case_id, self._clock())
         run, before = 0, self._clock()
         for moment in reversed(self._looked[account].values()):
-            if before - moment >= _BREAK_SECONDS:
+            if before - moment >= _EXPOSURE_BREAK_SECONDS:
                 break
             run, before = run + 1, moment
-        return run if run >= _UNTIL_BREAK else 0
+        return run if run >= _POSTS_UNTIL_BREAK else 0
 
     def posts(self, account: str) -> int:
-        """How many posts it looked at in the last ``HOURS``."""
-        since = self._clock() - HOURS * 3600
+        """How many posts it looked at in the last ``EXPOSURE_HOURS``."""
+        since = self._clock() - EXPOSURE_HOURS * 3600
         self._looked[account] = {case: moment for case, moment in self._looked[account].items() if moment > since}
         return len(self._looked[account])
 
@@ -676,7 +676,7 @@ async def me(request: web.Request) -> web.Response:
     posts = request.app[EXPOSURE].posts(visitor_of(request).account)
     hides, locale = visitor_of(request).wants.hides, locale_of(request)
     categories = [(one.value, group_in_words(one, locale), one in hides.groups) for one in TargetGroup]
-    return await page(request, "me.html", posts=posts, hours=HOURS, categories=categories)
+    return await page(request, "me.html", posts=posts, hours=EXPOSURE_HOURS, categories=categories)
 
 
 async def prefer(request: web.Request) -> web.Response:

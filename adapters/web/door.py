@@ -52,8 +52,8 @@ BACKGROUND: Final = "X-Antiphon-Background"
 """A page asks by itself: the session does not last longer for it."""
 _MOST_REMEMBERED: Final = 5000
 _BEFORE_LOGIN: Final = "antiphon-login"
-_LASTS_SECONDS: Final = 600.0
-_MOST: Final = 5000
+_LOGIN_SECONDS: Final = 600.0
+_MOST_LOGINS: Final = 5000
 
 
 class Tries:
@@ -355,10 +355,10 @@ class UnderWay:
 
     def begin(self, platform: str) -> tuple[str, str]:
         """The state and the verifier of a new login; the oldest is forgotten where there are very many."""
-        if len(self._begun) >= _MOST:
+        if len(self._begun) >= _MOST_LOGINS:
             del self._begun[next(iter(self._begun))]
         state, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(64)
-        self._begun[state] = _Begun(platform, verifier, self._clock() + _LASTS_SECONDS)
+        self._begun[state] = _Begun(platform, verifier, self._clock() + _LOGIN_SECONDS)
         return state, verifier
 
     def end(self, platform: str, state: str, kept: str) -> str:
@@ -393,7 +393,7 @@ async def go_to_platform(request: web.Request) -> web.Response:
         httponly=True,
         samesite="Lax",
         secure=site.is_secure,
-        max_age=int(_LASTS_SECONDS),
+        max_age=int(_LOGIN_SECONDS),
     )
     return answer
 

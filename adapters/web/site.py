@@ -38,9 +38,9 @@ Named: TypeAlias = tuple[str, str, str]
 """The ``PostRef.platform``, community and channel of what has a name; the community's own where the channel is ""."""
 Ask: TypeAlias = Callable[[str, str, str], Awaitable[str]]
 """Is given what has a name, and gives it; "" where nobody can tell it now."""
-_KEPT_SECONDS, _AGAIN_SECONDS = 3600.0, 60.0
-_WAIT_SECONDS: Final = 1.0
-_MOST_KEPT: Final = 5000
+_NAME_SECONDS, _NAME_AGAIN_SECONDS = 3600.0, 60.0
+_NAME_WAIT_SECONDS: Final = 1.0
+_MOST_NAMES: Final = 5000
 _HERE: Final = Path(__file__).parent
 CSRF_FIELD: Final = "csrf"
 CSRF_HEADER: Final = "X-CSRF-Token"
@@ -82,13 +82,13 @@ class Names:
         due = [one for one in dict.fromkeys(wanted) if now >= self._again_at.get(one, now)]
         if not due:
             return
-        if len(self._again_at) + len(due) > _MOST_KEPT:
+        if len(self._again_at) + len(due) > _MOST_NAMES:
             self._known.clear()
             self._again_at.clear()
-        self._again_at |= dict.fromkeys(due, now + _AGAIN_SECONDS)
+        self._again_at |= dict.fromkeys(due, now + _NAME_AGAIN_SECONDS)
         tasks = {asyncio.create_task(self._ask_for(one)) for one in due}
         self._asking |= tasks
-        done, _ = await asyncio.wait(tasks, timeout=_WAIT_SECONDS)
+        done, _ = await asyncio.wait(tasks, timeout=_NAME_WAIT_SECONDS)
         for task in done:
             task.result()
 
@@ -96,7 +96,7 @@ class Names:
         try:
             if name := await self._ask(*wanted):
                 self._known[wanted] = name
-                self._again_at[wanted] = self._seconds_now() + _KEPT_SECONDS
+                self._again_at[wanted] = self._seconds_now() + _NAME_SECONDS
         finally:
             self._asking.discard(asyncio.current_task())
 

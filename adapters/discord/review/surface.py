@@ -2,7 +2,7 @@
 
 A card never goes back to an older version, and no word of a case is shown in a channel that everybody can see. Cards
 are written with the bot's own rights, since the token of an interaction ends after fifteen minutes, and ping nobody. A
-notice mentions the one role or person, and nobody else.
+notice mentions the one role or person, and nobody else. Also what Discord's refusals mean for cards.
 """
 
 from __future__ import annotations
