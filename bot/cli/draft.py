@@ -14,7 +14,7 @@ from bot.cli import command
 from bot.cli.output import PreparationBar
 from bot.cli.render import DraftsAsTheyCome, show_suggestion
 from bot.cli.report import HELD_BACK, note_of
-from bot.compose.voices import server_states, voice_of
+from bot.compose.models import server_states, voice_of
 from bot.settings import Settings, load_settings
 from core.engine.reading.posts import without_a_model
 from core.engine.reading.signals import check_text

@@ -13,7 +13,7 @@ from rich.text import Text
 from bot.cli.command import EXIT_NO_DRAFT, ConfigOption, JsonOption, err, out, print_document, run_to_exit
 from bot.cli.output import PreparationBar
 from bot.compose.engine import open_engine
-from bot.compose.voices import check_reachable, server_of, voice_of, writer_of
+from bot.compose.models import check_reachable, server_of, voice_of, writer_of
 from bot.settings import load_settings
 from bot.trial.trial import (
     DraftTrial,

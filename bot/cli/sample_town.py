@@ -34,7 +34,7 @@ from bot.cli.render import DraftsAsTheyCome, show_suggestion, show_thread
 from bot.compose.application import Application, admit, open_application
 from bot.compose.engine import OnPreparing, open_engine
 from bot.compose.operations import ending_at_once, ending_in_order
-from bot.compose.voices import check_reachable
+from bot.compose.models import check_reachable
 from bot.compose.web import dashboard
 from bot.serve.platforms import Connection, in_process
 from bot.serve.supervision import connected, serve

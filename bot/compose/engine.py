@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from bot.compose.voices import open_pooling, writer_of
+from bot.compose.models import open_pooling, writer_of
 from bot.settings import Settings
 from core.engine.backends.classifiers import DetoxifyScorer, NliCrossEncoder, QualityCrossEncoder, RelevanceCrossEncoder
 from core.engine.backends.embedded import EmbeddedModel

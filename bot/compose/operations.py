@@ -14,7 +14,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from bot.compose.voices import check_reachable
+from bot.compose.models import check_reachable
 from bot.serve.status import Condition, Status, answering
 from bot.settings import Settings
 from core.desk.runtime import logs, metrics

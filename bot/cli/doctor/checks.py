@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 from bot.cli.doctor.database import examine_backups, examine_database, is_there, opened
 from bot.compose import engine
 from bot.compose.platforms import configured_platforms
-from bot.compose.voices import check_reachable, languages_alone, server_of, writer_of
+from bot.compose.models import check_reachable, languages_alone, server_of, writer_of
 from bot.settings import IS_CLONE, SHIPPED, Settings, own_file
 from bot.trial.trial import QUESTION, SECONDS, ask_letter, try_server
 from bot.trial.verdicts import Trial, kept_trials

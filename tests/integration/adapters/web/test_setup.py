@@ -11,7 +11,7 @@ import pytest
 from pydantic import SecretStr
 
 from adapters.web.borderline import BORDERLINE
-from bot.compose.voices import writer_of
+from bot.compose.models import writer_of
 from bot.settings import DiscordSettings, LlmSettings, Settings, TelegramSettings
 from bot.trial.verdicts import EMBEDDED, Share, Trial, keep
 from core.desk.communities.decisions import CommunityDesk

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from bot.compose.engine import open_judge, open_model
-from bot.compose.voices import server_states
+from bot.compose.models import server_states
 from bot.settings import JudgeSettings, LlmSettings, Settings
 from core.engine.ports import Generation, Message
 from core.engine.servers import health

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.cli.doctor.checks import examine_trial
-from bot.compose.voices import languages_alone, open_pooling, voice_of, writer_of
+from bot.compose.models import languages_alone, open_pooling, voice_of, writer_of
 from bot.settings import Settings, load_settings
 from bot.trial.trial import (
     LabelledPost,
