@@ -21,9 +21,9 @@ from sqlalchemy import URL
 
 from bot.compose.desk import Desk, all_chores, build_casework, build_desk
 from bot.compose.engine import OnPreparing, make_folder, open_engine
+from bot.compose.models import voice_of
 from bot.compose.operations import counted, model_answers
 from bot.compose.platforms import address_of
-from bot.compose.models import voice_of
 from bot.serve.platforms import OnStanding, Platforms, ServedPlatform, Services, Standings, unwatched
 from bot.serve.status import Status
 from bot.serve.supervision import DeskProcess, Patience, Supervisor
