@@ -11,9 +11,9 @@ import typer
 from rich.text import Text
 
 from bot.cli import command
+from bot.cli.missing_codes import HELD_BACK, note_of
 from bot.cli.output import PreparationBar
 from bot.cli.render import DraftsAsTheyCome, show_suggestion
-from bot.cli.report import HELD_BACK, note_of
 from bot.compose.models import server_states, voice_of
 from bot.settings import Settings, load_settings
 from core.engine.reading.posts import without_a_model

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from adapters.common.words.labels import advice_in_words, language_in_words, severity_in_words
 from adapters.sample import SamplePost
-from bot.cli.report import note_of
+from bot.cli.missing_codes import note_of
 from core import models
 from core.desk.rules.case_cards import MOST_POINTS, ReviewOfPrepared, kind_in_words, origin_in_words, read_by_in_words
 from core.desk.rules.shortfalls import why_no_draft

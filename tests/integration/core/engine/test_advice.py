@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.cli.report import note_of
+from bot.cli.missing_codes import note_of
 from core.engine.ports import EvidenceSource
 from core.engine.readers.networks import Readers
 from core.engine.request import Voice

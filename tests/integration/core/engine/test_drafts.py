@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.report import note_of
+from bot.cli.missing_codes import note_of
 from core.desk.rules.shortfalls import why_no_draft
 from core.engine.cards.answers import answers
 from core.engine.cards.bank import Changes, cards_on, general_cards, load_cards, load_stereotypes, prepared_id

@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 
-from bot.cli.report import note_of
+from bot.cli.missing_codes import note_of
 from core.engine.arguing.arguments import MOST_CHARACTERS_BESIDE
 from core.engine.cards.answers import answers
 from core.engine.cards.bank import Changes, prepared_id

@@ -8,7 +8,8 @@ from itertools import pairwise
 import pytest
 from jsonschema import Draft202012Validator
 
-from bot.cli.report import OTHER, VERSION, document, schema
+from bot.cli.missing_codes import OTHER
+from bot.cli.report import VERSION, document, schema
 from core.engine.cards.answers import answers
 from core.engine.cards.bank import Changes, prepared_id
 from core.engine.pipeline import Engine

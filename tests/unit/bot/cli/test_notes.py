@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from bot.cli.report import CODES, OTHER, Note, note_of, schema
+from bot.cli.missing_codes import CODES, OTHER, Note, note_of
+from bot.cli.report import schema
 from core.engine.scoring.rewards import MissingScore, note_of_missing
 from core.i18n.sentences import sentence
 from tools.catalogs import ROOT, collected
