@@ -19,7 +19,7 @@ app = typer.Typer()
 @app.command()
 def demo(profile: command.ProfileOption = "", config: command.ConfigOption = None) -> None:
     """Show three posts of a sample community, from flag to reply. It asks nothing and ends by itself."""
-    from bot.cli.sample_town import demo as show  # the demo's parts are not needed by other commands
+    from bot.cli.demo import demo as show  # the demo's parts are not needed by other commands
 
     async def work() -> int:
         was_drafted = await show(command.out(), load_settings(config), profile, PreparationBar())
