@@ -1,7 +1,8 @@
-"""``antiphon doctor``: is everything there that Antiphon needs, and if not, what to do about it?
+"""Is everything there that Antiphon needs, and if not, what to do about it?
 
-The checks are of the accounts, the chat platforms as the processes that serve them say in the database, the cases that
-wait, what drafts rest on (the embedding model, the scorers, the facts, the library), and the language models.
+``antiphon doctor`` checks the accounts, the chat platforms as the processes that serve them say in the database, the
+cases that wait, what drafts rest on (the embedding model, the scorers, the facts, the library), and the language
+models. The dashboard's pages of setup ask ``DoctorSetupChecks``, which loads no model and writes nothing.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from urllib.parse import urlsplit
 
 from bot.cli.doctor.database import examine_backups, examine_database, is_there, opened
 from bot.compose import engine
-from bot.compose.platforms import configured_platforms
 from bot.compose.models import check_reachable, languages_alone, server_of, writer_of
+from bot.compose.platforms import configured_platforms
 from bot.settings import IS_CLONE, SHIPPED, Settings, own_file
 from bot.trial.trial import QUESTION, SECONDS, ask_letter, try_server
 from bot.trial.verdicts import Trial, kept_trials
