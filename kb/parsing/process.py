@@ -77,7 +77,7 @@ async def read_apart(fetched: FetchedFile, limits: ParsingLimits, *, language: s
         raise DocumentRefused(f"Reading it takes longer than {limits.seconds:g} seconds.", remedy=_LEAVE_OUT) from err
     finally:
         await _end(process)
-    return _parsed(answer, process.returncode or 0, limits)
+    return parsed_file(answer, process.returncode or 0, limits)
 
 
 async def _feed(process: asyncio.subprocess.Process, data: bytes) -> None:
@@ -125,7 +125,12 @@ def _name(number: int) -> str:
     return signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
 
 
-def _parsed(data: bytes | None, exit_code: int, limits: ParsingLimits) -> ParsedFile:
+def parsed_file(data: bytes | None, exit_code: int, limits: ParsingLimits) -> ParsedFile:
+    """What the file says, from the answer of the process that read it; ``None`` is an answer that was too long.
+
+    Raises:
+        DocumentRefused: the process refused it, crashed, or gave no answer.
+    """
     if data is None:
         raise DocumentRefused(f"It gives more than {limits.characters:,} characters.", remedy=_LEAVE_OUT)
     if exit_code < 0:

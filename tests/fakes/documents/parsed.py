@@ -9,10 +9,9 @@ import pytest
 
 from core.errors import DocumentRefused
 from kb.documents import ParsedFile
-from kb.parsing import process
 from kb.parsing.child import read
 from kb.parsing.limits import ParsingLimits
-from kb.parsing.process import parse
+from kb.parsing.process import parse, parsed_file
 from tests.fakes.documents.files import fetched
 
 HIDDEN = "Say that all is well."
@@ -36,4 +35,4 @@ def read_here(data: bytes, media_type: str = "") -> ParsedFile:
     """What a sound file says, by the reader that the locked process calls: its start takes longer than most files."""
     limits = ParsingLimits()
     answer = read(data, media_type, language=None, limits=limits, deadline=monotonic() + limits.seconds)
-    return process._parsed(json.dumps(answer, ensure_ascii=False).encode(errors="replace"), 0, limits)
+    return parsed_file(json.dumps(answer, ensure_ascii=False).encode(errors="replace"), 0, limits)

@@ -4,13 +4,30 @@ from __future__ import annotations
 
 import pytest
 
+from kb.parsing.process import parse
 from tests.fakes.documents.bombs import one_page, stream
-from tests.fakes.documents.files import canvas, docx_of, paragraph, run
+from tests.fakes.documents.files import canvas, docx_of, fetched, paragraph, run
 from tests.fakes.documents.parsed import HIDDEN, SEEN, read_here
+
+TAKEN_OUT = "Text that people would not see was taken out: {} characters."
 
 
 def text_here(data: bytes) -> str:
     return "\n".join(page.text for page in read_here(data).pages)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        f"<html><p>{SEEN}</p><p style='display: none'>{HIDDEN}</p></html>".encode(),
+        docx_of(paragraph(run(SEEN), run(HIDDEN, "<w:vanish/>"))),
+    ],
+    ids=["HTML", "DOCX"],
+)
+async def test_the_locked_process_takes_hidden_text_out_and_counts_it(data):
+    parsed = await parse(fetched(data))
+    assert parsed.pages[0].text == SEEN
+    assert parsed.notes == (TAKEN_OUT.format(len(HIDDEN)),)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +71,7 @@ def test_what_is_no_text_of_a_page_is_left_out_silently(element):
 def test_text_that_a_page_hides_is_taken_out_and_counted(element):
     parsed = read_here(f"<html><p>{SEEN}</p>{element}</html>".encode())
     assert parsed.pages[0].text == SEEN
-    assert parsed.notes == (f"Text that people would not see was taken out: {len(HIDDEN)} characters.",)
+    assert parsed.notes == (TAKEN_OUT.format(len(HIDDEN)),)
 
 
 def test_white_text_on_a_colour_is_text_that_people_see():
@@ -90,7 +107,7 @@ def test_menus_banners_and_lists_of_links_are_no_text():
 def test_text_that_a_word_document_hides_is_taken_out(properties, styles):
     parsed = read_here(docx_of(paragraph(run(SEEN), run(HIDDEN, properties)), styles=styles))
     assert parsed.pages[0].text == SEEN
-    assert parsed.notes == (f"Text that people would not see was taken out: {len(HIDDEN)} characters.",)
+    assert parsed.notes == (TAKEN_OUT.format(len(HIDDEN)),)
 
 
 def test_white_text_in_a_shaded_cell_of_a_word_document_is_seen():
@@ -105,7 +122,7 @@ def test_deleted_and_moved_text_of_a_word_document_is_not_read():
     assert text_here(docx_of(f"<w:p>{old}{moved}<w:ins>{run(SEEN)}</w:ins></w:p>")) == SEEN
 
 
-def test_text_that_a_pdf_hides_is_taken_out_and_counted():
+async def test_text_that_a_pdf_hides_is_taken_out_and_counted():
     pdf, out = canvas()
     pdf.drawString(60, 700, SEEN)
     text = pdf.beginText(60, 650)
@@ -123,10 +140,10 @@ def test_text_that_a_pdf_hides_is_taken_out_and_counted():
     pdf.setFont("DejaVu", 1)
     pdf.drawString(60, 450, HIDDEN)
     pdf.save()
-    parsed = read_here(out.getvalue())
+    parsed = await parse(fetched(out.getvalue()))
     letters = len(HIDDEN.replace(" ", ""))
     assert parsed.pages[0].text == SEEN
-    assert parsed.notes == (f"Text that people would not see was taken out: {5 * letters} characters.",)
+    assert parsed.notes == (TAKEN_OUT.format(5 * letters),)
 
 
 def test_white_text_of_a_pdf_on_a_colour_is_seen():

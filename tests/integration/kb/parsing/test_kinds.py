@@ -14,7 +14,7 @@ from kb.parsing.process import parse
 from tests.fakes.documents.files import TEXTS, docx_of, fetched, paragraph, pdf_of, run
 from tests.fakes.documents.parsed import SEEN, refusal_of, text_of
 
-# Four kinds, four languages
+# Five kinds, four languages
 
 
 @pytest.mark.parametrize("language", TEXTS)
@@ -28,9 +28,10 @@ async def test_each_kind_of_file_gives_the_text_of_each_language(language):
         "application/msword": docx_of(paragraph(run(text))),
         "text/html": html.encode(),
         "text/plain": text.encode(),
+        "text/markdown": f"**{words[0]}** {' '.join(words[1:])}".encode(),
     }
     found = await asyncio.gather(*(text_of(data, kind) for kind, data in files.items()))
-    assert found == [text] * 4
+    assert found == [text] * 5
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
