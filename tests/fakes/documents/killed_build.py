@@ -1,12 +1,11 @@
 """A build in a process of its own, to be killed: ``python -m tests.fakes.documents.killed_build FOLDER``.
 
-Prints the number of the process, then a line at each step, so that the test that kills it can choose where.
+Prints a line at each step, so that the test that kills it can choose where.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -49,7 +48,6 @@ def _tell(owner: object, name: str) -> None:
 
 async def build(folder: Path) -> None:
     """Collect 46 documents in four listings that share some, index them and embed them."""
-    _say(os.getpid())
     starts = {part: (part * 10, part * 10 + 5) for part in range(4)}
     listings = {
         f"listing {part}": [[listed(number) for number in range(first, first + 6)] for first in firsts]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import signal
 import sqlite3
 import subprocess
 from collections.abc import Sequence
@@ -27,13 +26,13 @@ def run(preloaded: Sequence[str], folder: Path, lines: int | None) -> tuple[bool
     command = [*preloaded, "-m", "tests.fakes.documents.killed_build", str(folder)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        number, seen = int(process.stdout.readline()), list[str]()
+        seen = list[str]()
         for line in process.stdout:
             seen.append(line.strip())
             if lines is not None and len(seen) >= lines:
-                os.kill(number, signal.SIGKILL)
+                process.kill()  # what it stands for is killed with it
                 break
-        process.stdout.read()
+        process.stdout.read()  # to the end, which comes once the build itself has ended
     return process.returncode == 0, seen
 
 
