@@ -1,5 +1,7 @@
 """What holds for every run, and a settled desk: no example is timed, garbage waits, slow files and gaps are named.
 
+``preloaded`` is how to call the command without waiting for its imports.
+
 Ten thousand tests and the libraries that they import are two million objects. A look through all of them takes more
 than a second; they are made before the first test and none of them is garbage.
 """

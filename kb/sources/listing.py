@@ -1,10 +1,12 @@
-"""What the sources are searched for: keywords by target group, and the keys of listings.
+"""What the sources are searched for: keywords by target group, the keys of listings, and which documents are wanted.
 
 ``keywords.toml`` holds the lists of Appendix A of the RAG paper, and ours for the group "other". A keyword is lower
 case; one with " & " asks for both of its sides.
 
 A key is what one listing of a source asks for, as a string that a build can store and use again. It has the form of a
 URL's query, so that it tells a person what it asks for.
+
+Of the documents that a listing gives, each counts once; those about other groups, or too old, are not wanted.
 """
 
 from __future__ import annotations

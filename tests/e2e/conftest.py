@@ -1,7 +1,7 @@
 """The installed command as a person starts it: a process, real files, a home of its own, the shared weights.
 
-Most calls are forked from a process that has imported what the command needs (``start``), since its imports take longer
-than all that most tests ask of it. ``Antiphon.from_its_start`` is the program as it is installed.
+Most calls are forked from a process that has imported what the command needs (``tests.fakes.machine.start``), since
+its imports take longer than all that most tests ask of it. ``Antiphon.from_its_start`` is the program as installed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
 """Every point at which the program can end: each commit and each call of the platform, before and after it.
 
-    python -m tests.torture
-
 A scenario is run once to learn the points that it passes; then once more for each of them, ended there by an
 exception or a cancellation, started again, brought to rest, and held against every invariant.
 """
