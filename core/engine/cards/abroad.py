@@ -75,11 +75,11 @@ class VectorsAbroad(Chances):
         stereotypes of both posts; the reply's rate; how early the post names the people of the reply, if it does, since
         those attacked come first most often; whether it names nobody; and whether the reply has a place for a name.
         """
-        post = centred(vector_of(text, language), self.mean)
+        post, shares = centred(vector_of(text, language), self.mean), shares_of(text, language, router)
         every = answers(file_of(language))
         columns = [
             *(self.held[name] @ turned(post, self.shorter[name]) for name in MATRICES),
-            (self.shares * shares_of(text, language, router)[self.stereotypes]).sum(axis=1),
+            (self.shares * shares[self.stereotypes]).sum(axis=1) if len(shares) else np.zeros(len(every)),
             self.rates,
             np.array([1 / (1 + names.index(name)) if (name := one.of(names)) else 0.0 for one in every]),
             np.full(len(every), not names),
@@ -94,7 +94,7 @@ def vector_of(text: str, language: str) -> NDArray[np.float32]:
 
 
 def shares_of(text: str, language: str, router: Router) -> NDArray[np.float32]:
-    """The square roots of the router's shares of a post, in the order of its outputs. Blocking."""
+    """The square roots of the router's shares of a post, in the order of its outputs; none without one. Blocking."""
     return np.sqrt(np.array(list(router.shares_abroad(text, language).values()), np.float32))
 
 
