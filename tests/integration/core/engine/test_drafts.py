@@ -9,6 +9,7 @@ import pytest
 
 from bot.cli.missing_codes import note_of
 from core.desk.rules.shortfalls import why_no_draft
+from core.engine.cards.abroad import file_of
 from core.engine.cards.answers import answers
 from core.engine.cards.bank import Changes, cards_on, general_cards, load_cards, load_stereotypes, prepared_id
 from core.engine.cards.router import Router
@@ -32,6 +33,7 @@ from tests.fakes.engine.suggesting import GOOD, PUBLISHED, helpful, suggest
 ANSWERS = frozenset(prepared_id("en", one.text) for one in answers())
 """The ids of the replies of the bank."""
 IN_SPANISH = "Los inmigrantes solo vienen aquí a vivir de nuestras ayudas y no trabajan nunca."
+SPANISH_BANK = frozenset(prepared_id("es", answer.text) for answer in answers(file_of("es")))
 
 
 async def test_one_text_is_one_draft(lenient: Readers, knowledge: EvidenceSource) -> None:
@@ -276,7 +278,7 @@ async def test_the_first_draft_comes_before_the_model_in_every_language(
         before.extend(one.draft.text for one in seen if one.draft)
 
     engine = Engine(helpful(), knowledge, readers, ready=ready)
-    await engine.suggest(Request(post_of(text), PATIENT, language=language), seen.append)
+    await engine.suggest(Request(post_of(text), PATIENT, ALL_SHOWN, language=language), seen.append)
     assert len(before) == 1
 
 
@@ -334,7 +336,8 @@ async def test_what_a_post_may_say_is_answered_as_a_guess_after_what_answers_any
 ) -> None:
     """Nobody is sure of either stereotype: one draft each, which says so, and no claim or fact comes from them."""
     router = Router(FakeRouting({"migrants/jobs": 0.6, "migrants/benefits": 0.4}, ("es",), limit=0.9, told=0.95))
-    suggestion, _ = await suggest(readers, knowledge, helpful(), IN_SPANISH, router=router, profile=LIVE)
+    asked = {"router": router, "profile": LIVE, "prepared": Changes(hidden=SPANISH_BANK)}
+    suggestion, _ = await suggest(readers, knowledge, helpful(), IN_SPANISH, **asked)  # type: ignore[arg-type]
     reading, drafts = suggestion.reading, [draft for draft in suggestion.drafts if draft.kind is Kind.REPLY]
     assert (reading.stereotypes, reading.guesses) == ((), ("migrants/jobs", "migrants/benefits"))
     assert reading.implied_meaning is None
@@ -352,7 +355,7 @@ async def test_a_guess_that_a_community_took_out_is_no_draft(readers: Readers, k
     """It removed every reply to the one stereotype."""
     router = Router(FakeRouting({"migrants/jobs": 0.6, "migrants/benefits": 0.4}, ("es",), limit=0.9, told=0.95))
     gone = frozenset(prepared_id("es", text) for card in cards_on("migrants/jobs", "es") for _, text in card.texts)
-    asked = {"router": router, "profile": LIVE, "prepared": Changes(hidden=gone)}
+    asked = {"router": router, "profile": LIVE, "prepared": Changes(hidden=gone | SPANISH_BANK)}
     suggestion, _ = await suggest(readers, knowledge, helpful(), IN_SPANISH, **asked)  # type: ignore[arg-type]
     answered = {draft.answers for draft in suggestion.drafts}
     assert load_stereotypes()["migrants/benefits"].told in answered

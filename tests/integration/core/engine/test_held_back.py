@@ -95,15 +95,18 @@ async def test_a_larger_writer_is_asked_all_the_same(lenient: Readers, knowledge
     assert not [step.draft for step in seen if step.draft and step.draft.prepared]
 
 
-async def test_where_the_chance_is_not_known_none_is_held_back(readers: Readers, knowledge: EvidenceSource) -> None:
-    """In another language all come as they are, without a chance or a warning."""
-    post, voice = "Los inmigrantes solo vienen aquí a vivir de nuestras ayudas.", Voice(language="es")
+async def test_another_language_has_its_own_chances(readers: Readers, knowledge: EvidenceSource) -> None:
+    """Each prepared reply tells its chance there, too; of a card's line to any post about the group none is likely."""
+    voice = Voice(language="es")
+    likely, unlikely = "Las feministas odian a los hombres y no quieren igualdad.", "Los inmigrantes son feos."
     suggestion, _ = await suggest(
-        readers, knowledge, helpful(), post, sure=SURE, voice=voice, profile=FAST, is_asked=True
+        readers, knowledge, helpful(), likely, sure=SURE, voice=voice, profile=FAST, is_asked=True
     )
-    assert replies(suggestion)
-    reasons = [reason for draft in replies(suggestion) for reason in draft.reasons]
-    assert not [reason for reason in reasons if "Readers would publish" in reason]
+    prepared = [draft for draft in replies(suggestion) if draft.prepared]
+    assert prepared
+    assert all(any("Readers would publish" in reason for reason in draft.reasons) for draft in prepared)
+    suggestion, _ = await suggest(readers, knowledge, helpful(), unlikely, sure=SURE, voice=voice, profile=FAST)
+    assert not [draft for draft in replies(suggestion) if draft.prepared]
 
 
 def test_the_settings_file_tells_what_each_value_means() -> None:
