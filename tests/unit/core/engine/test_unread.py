@@ -116,16 +116,18 @@ def test_a_call_for_violence_is_reported_all_the_same() -> None:
 
 @pytest.mark.parametrize(
     ("turn", "disguised"),
-    enumerate(
-        [
-            str,
-            str.upper,
-            lambda text: f"{text} {LINK}",
-            lambda text: f"{LINK}\n{text} \U0001f602\U0001f921",
-            lambda text: f"```\n{text}\n```",
-            lambda text: f"{text}\n```python\nprint(1)\n```",
-            lambda text: " ".join(word.translate(LEET) if at % 2 else word for at, word in enumerate(text.split())),
-        ]
+    list(
+        enumerate(
+            [
+                str,
+                str.upper,
+                lambda text: f"{text} {LINK}",
+                lambda text: f"{LINK}\n{text} \U0001f602\U0001f921",
+                lambda text: f"```\n{text}\n```",
+                lambda text: f"{text}\n```python\nprint(1)\n```",
+                lambda text: " ".join(word.translate(LEET) if at % 2 else word for at, word in enumerate(text.split())),
+            ]
+        )
     ),
     ids=["plain", "capitals", "link behind", "link and emoji", "framed", "with code", "signs for letters"],
 )
