@@ -37,7 +37,7 @@ PEOPLE: Final = THOSE_ABROAD | {"eu": "pertson"}
 LEAST: Final = 0.2
 OF_CARDS: Final = {"es": (0.4, 0.01), "it": (0.15, 0.01), "eu": (0.15, 0.01)}
 """The shares of publishable replies of cards, to the stereotype and to any post about the group: of the first two under
-60 posts in each language one reader would publish 10 of 24 in Spanish, 2 of 16 in Italian, and 3 of 320 general ones.
+60 posts in each language one reader would publish 10 of 24 in Spanish, 2 of 12 in Italian, and 3 of 324 general ones.
 In Basque too few were to a stereotype."""
 _OFFSETS: Final = 3
 _LEARNT: Final = 4_500
