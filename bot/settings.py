@@ -236,8 +236,6 @@ class ProfilesSettings(SettingsTable):
 
 
 class DeskSettings(SettingsTable):
-    """What moderators work with."""
-
     database: Annotated[str, AfterValidator(_file)] = ""
     database_url: SecretStr = SecretStr("")
     secret_file: str = ""
@@ -397,7 +395,6 @@ class Settings(BaseSettings):
 
     @property
     def backup_folder(self) -> Path:
-        """Where backups of the database are kept."""
         return _path(self.desk.backup_folder) or platformdirs.user_data_path("antiphon") / "backups"
 
     @property

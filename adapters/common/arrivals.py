@@ -35,12 +35,8 @@ class Arrival:
 
 
 class Dispatcher(Protocol):
-    """Who hears the updates of one account."""
-
     @property
-    def platform(self) -> str:
-        """What people call the platform."""
-        ...
+    def platform(self) -> str: ...
 
     @property
     def passing(self) -> tuple[type[AntiphonError], ...]:

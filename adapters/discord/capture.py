@@ -375,7 +375,6 @@ class CaptureCommands:
     async def about_message(
         self, interaction: speech.Interaction, message: discord.Message, *, wants_drafts: bool
     ) -> None:
-        """Flag the message whose menu was used."""
         await speech.defer(interaction)
         asker = await self._asker(interaction, wants_drafts=wants_drafts)
         how, priority = (

@@ -132,11 +132,9 @@ class DiscordMarkup:
         return text
 
     def heading(self, text: str) -> str:
-        """A heading of the second size."""
         return f"## {text}"
 
     def small(self, text: str) -> str:
-        """A line of subtext."""
         return f"-# {text}"
 
     def inert(self, text: str, limit: int | None = None) -> str:

@@ -106,7 +106,6 @@ class DirectAnswer:
         return self._client.instance.max_characters - len(str(self._account.acct)) - len(self.preface) - 4
 
     async def tell(self, text: str) -> None:
-        """Say something in plain words."""
         message = "\n\n".join(filter(None, [self.preface, shortened(inert(text), self.limit)]))
         try:
             for pause_seconds in _PAUSES_SECONDS:
@@ -175,7 +174,6 @@ def original_of(status: Status) -> Status:
 
 
 def is_public(status: Status) -> bool:
-    """Whether everybody may read a status."""
     return str(status.visibility) in PUBLIC
 
 
@@ -276,7 +274,6 @@ class SeenStatus:
 
     @property
     def is_private(self) -> bool:
-        """Whether not everybody may read it."""
         return not is_public(self.status)
 
     async def post(self, flag: Flag) -> FlaggedPost:
@@ -347,8 +344,6 @@ def command_words(status: Status) -> str | None:
 
 
 class Mentions:
-    """Hears who mentions our account."""
-
     def __init__(
         self,
         client: MastodonClient,

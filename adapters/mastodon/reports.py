@@ -324,7 +324,6 @@ class ReportDispatcher:
         return str(payload.get("kind", ""))
 
     def arrival(self, waiting: WaitingUpdate) -> Arrival:
-        """A report, ready to be heard."""
         unfinished = list[asyncio.Future[None]]()
 
         async def hear() -> None:

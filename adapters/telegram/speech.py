@@ -111,11 +111,9 @@ class TelegramMarkup:
         return _STRONG.sub(r"<b>\1</b>", text)
 
     def heading(self, text: str) -> str:
-        """A bold line."""
         return f"<b>{text}</b>"
 
     def small(self, text: str) -> str:
-        """A line in italics."""
         return f"<i>{text}</i>"
 
     def inert(self, text: str, limit: int | None = None) -> str:
@@ -283,7 +281,6 @@ class TelegramAnswer:
         )
 
     def speak(self, locale: str) -> None:
-        """Use this language from now on."""
         self.reader = reader_of(locale)
 
     async def acknowledge(self) -> None:

@@ -119,7 +119,6 @@ class PagePress:
 
     @property
     def locale(self) -> str:
-        """The language of the page."""
         return self.reader.locale
 
     async def listen(self) -> None:
@@ -132,29 +131,24 @@ class PagePress:
         """Nothing has to be said in time."""
 
     async def answer(self, screen: Screen) -> None:
-        """Keep it for the page."""
         self.screens.append(screen)
 
     async def answer_card(self, card: Card) -> None:
         """The page shows the case as it is in any case."""
 
     async def replace(self, screen: Screen) -> None:
-        """Keep it as what was done."""
         self.concluded = "\n".join(part for part in screen.parts if isinstance(part, str))
 
     async def ask(self, dialog: Dialog) -> None:
-        """Keep what is to be written."""
         self.dialog = dialog
 
     async def say(self, *sentences: str) -> None:
-        """Keep it as what was done."""
         self.concluded = " ".join(sentence for sentence in sentences if sentence)
 
     async def show(self, card: Card) -> None:
         """The page shows the case as it is in any case."""
 
     async def conclude(self, card: Card, sentence: str, *controls: Control) -> None:
-        """Keep what was done."""
         self.concluded = sentence
 
     @property
@@ -179,8 +173,6 @@ class PagePress:
 
 @dataclass(frozen=True, slots=True)
 class QueueRow:
-    """A row of the queue, in words."""
-
     case_id: str
     number: str
     state: str
@@ -334,7 +326,6 @@ async def seen_case(request: web.Request) -> tuple[Card, Person]:
 
 
 async def case_page(request: web.Request) -> web.Response:
-    """A case as it is now."""
     card, person = await seen_case(request)
     return await show_case(request, card, person)
 
@@ -627,7 +618,6 @@ def _place_names(ref: PostRef, reader: PageReader) -> Iterator[str]:
 
 
 async def decisions_page(request: web.Request) -> web.Response:
-    """The page of them."""
     reader, visitor = reader_of(request), visitor_of(request)
     changes = await request.app[SITE].overview.changes(visitor.people, None)
     found = await recent_decisions(request)
@@ -680,7 +670,6 @@ async def me(request: web.Request) -> web.Response:
 
 
 async def prefer(request: web.Request) -> web.Response:
-    """Keep how the pages are wanted."""
     said = await request.post()
     language, left_out = str(said.get("language", "")), {str(value) for value in said.getall("hide", [])}
     if not left_out <= {_THREATS, *TargetGroup}:

@@ -69,7 +69,6 @@ class Tries:
 
     @property
     def remembered(self) -> int:
-        """How many accounts and addresses are remembered."""
         return len(self._failed)
 
     def seconds_left(self, account: str, address: str) -> int:
@@ -250,7 +249,6 @@ async def require_token(request: web.Request, secret: str) -> None:
 
 
 async def login_page(request: web.Request) -> web.Response:
-    """Ask who it is."""
     return await login_form(request, "login.html", account="")
 
 
@@ -277,7 +275,6 @@ async def _require_first_token(request: web.Request) -> None:
 
 
 async def log_in(request: web.Request) -> web.Response:
-    """Begin a session by name and password."""
     await _require_first_token(request)
     site, tries, said = request.app[SITE], request.app[TRIES], await request.post()
     account, password = str(said.get("account", "")).strip(), str(said.get("password", ""))
@@ -327,7 +324,6 @@ async def let_in(request: web.Request, secret: str, answer: web.Response | None 
 
 
 async def log_out(request: web.Request) -> web.Response:
-    """End the session."""
     site = request.app[SITE]
     await site.doorkeeper.leave(request[SECRET])
     answer = web.Response(status=303, headers={"Location": "/login"})

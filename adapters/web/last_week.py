@@ -45,12 +45,10 @@ class LastWeek:
     posts: tuple[tuple[KeptPost, Fate], ...]
 
     def number(self, fate: Fate) -> int:
-        """How many have this fate."""
         return sum(one is fate for _, one in self.posts)
 
     @property
     def would(self) -> int:
-        """How many would have come."""
         return len(self.posts) - self.number(Fate.LOST)
 
     @property

@@ -49,7 +49,6 @@ class LibraryFilter:
     is_own: bool
 
     def fits(self, language: str, group: TargetGroup, texts: Iterable[str], *, is_own: bool) -> bool:
-        """Whether something is to be shown."""
         said = self.words.casefold()
         return (
             self.language in ("", language)

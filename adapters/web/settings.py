@@ -51,8 +51,6 @@ Said = MultiMapping[Any]
 
 @dataclass(frozen=True, slots=True)
 class SettingsGroup:
-    """Some settings below one heading."""
-
     title: str
     about: str
     parts: tuple[PanelChoice | FormField, ...]
@@ -222,7 +220,6 @@ async def _done(request: web.Request, done: str) -> web.Response:
 
 
 def _path(request: web.Request) -> str:
-    """Where the settings of this community are."""
     return request.rel_url.raw_path.removesuffix("/preview").removesuffix("/switch")
 
 
@@ -415,7 +412,6 @@ def _notice_fields(policy: CommunityPolicy, locale: str) -> Iterator[FormField]:
 
 
 def _filled(section: SettingsGroup, said: Said) -> SettingsGroup:
-    """A section with what the form held."""
     parts: list[PanelChoice | FormField] = []
     for part in section.parts:
         if isinstance(part, PanelChoice):

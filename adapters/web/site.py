@@ -286,12 +286,10 @@ class ChosenCommunities:
 
     @property
     def value(self) -> str:
-        """The place as forms name it."""
         return "" if self.place is None else f"{self.place.platform}/{self.place.community}"
 
     @property
     def person(self) -> Person:
-        """The visitor there."""
         if self.by is None:
             raise web.HTTPNotFound
         return self.by

@@ -55,7 +55,6 @@ class PageMarkup:
     platform: str = field(default="The dashboard")
 
     def units(self, text: str) -> int:
-        """How many characters it has."""
         return len(text)
 
     def ours(self, text: str) -> str:
@@ -63,11 +62,9 @@ class PageMarkup:
         return text.replace("**", "")
 
     def heading(self, text: str) -> str:
-        """As it is."""
         return text
 
     def small(self, text: str) -> str:
-        """As it is."""
         return text
 
     def inert(self, text: str, limit: int | None = None) -> str:
@@ -80,7 +77,6 @@ class PageMarkup:
         return self.inert(text, limit) if self.reveals and text.strip() else ""
 
     def framed(self, text: str) -> str:
-        """As ``inert``."""
         return self.inert(text)
 
     def exact(self, text: str) -> str | None:
@@ -96,7 +92,6 @@ class PageMarkup:
         return web_address(url)
 
     def post_url(self, ref: PostRef) -> str:
-        """Where the post can be read."""
         return web_address(self.address_of(ref))
 
     def channel(self, ref: PostRef) -> str:
@@ -109,7 +104,6 @@ class PageMarkup:
         return f"{platform} · {self.named(self.name_of(platform, community) or community)}"
 
     def named(self, name: str) -> str:
-        """A name by others, in one line."""
         return self.inert(" ".join(name.split()), ELSEWHERE)
 
     def from_now(self, moment: datetime) -> str:
@@ -153,8 +147,6 @@ def beyond_state(reason: str, state: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PageReader(Reader):
-    """The reader of a page."""
-
     markup: PageMarkup
 
 
@@ -165,7 +157,6 @@ def reader_for(
     reveals: bool = False,
     name_of: Callable[..., str] = no_name,
 ) -> PageReader:
-    """The reader of a page."""
     return PageReader(locale, PageMarkup(address_of, locale=locale, reveals=reveals, name_of=name_of))
 
 

@@ -110,7 +110,6 @@ async def review(
 
 
 async def approve_best(console: Console, application: Application, case: Case) -> None:
-    """Approve the first draft as it is."""
     await _approve(application, case)
     console.print(Text(f"The {MODERATOR.name} approves draft 1 as it stands.", style="bold"))
 
@@ -123,7 +122,6 @@ async def leave(console: Console, application: Application, case: Case) -> None:
 
 
 async def decline(console: Console, application: Application, case: Case) -> None:
-    """Decline with a reason; nothing is posted."""
     await application.desk.decisions.close(case.id, case.version, MODERATOR, CloseReason.OFF_TONE)
     console.print(Text(f"The {MODERATOR.name} declines: off tone. Nothing is posted.", style="bold"))
 

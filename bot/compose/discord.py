@@ -93,7 +93,6 @@ async def _tell_commands(memory: commands.CommandFile, client: AntiphonClient) -
 
 
 def _setting(event: asyncio.Event) -> Callable[[], Awaitable[None]]:
-    """A listener that sets an event."""
 
     async def listener() -> None:
         event.set()

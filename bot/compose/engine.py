@@ -107,7 +107,6 @@ def open_qdrant(settings: Settings, embedder: SentenceEmbedder) -> QdrantShelf:
 
 
 def wanted_weights(settings: Settings) -> WeightsWanted:
-    """Which weights the embedded model needs."""
     llm = settings.llm
     return WeightsWanted(settings.model_path, llm.hub_repo, llm.hub_file, llm.sha256, llm.hub_revision)
 

@@ -69,7 +69,6 @@ def counted(settings: Settings) -> OnCall:
 
 
 def _name(address: str) -> str:
-    """A server's host and port."""
     parts = urlsplit(address)
     return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
 

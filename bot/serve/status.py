@@ -110,7 +110,6 @@ class Condition:
         return ""
 
     async def close(self) -> None:
-        """End a look that is under way."""
         await self._glance.close()
 
 
@@ -162,7 +161,6 @@ class DatabaseMetrics:
             _show(counts)
 
     async def close(self) -> None:
-        """End a count that is under way."""
         await self._glance.close()
 
     async def _look(self) -> Census:

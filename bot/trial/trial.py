@@ -114,7 +114,6 @@ def _known(of: Mapping[str, Mapping[str, Sequence[str]]]) -> tuple[LabelledPost,
 
 @cache
 def known_pairs() -> tuple[Pair, ...]:
-    """All pairs, two for each language."""
     return tuple(Pair(**pair) for pair in _file()["pairs"])
 
 

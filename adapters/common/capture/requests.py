@@ -259,9 +259,7 @@ class PrivateAnswer(Protocol):
     def reader(self) -> Reader: ...
 
     @property
-    def limit(self) -> int:
-        """How many characters it may have."""
-        ...
+    def limit(self) -> int: ...
 
     @property
     def until(self) -> datetime:
@@ -308,7 +306,6 @@ class Followers:
         task.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
-        """Stop waiting."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -416,9 +413,7 @@ async def _show_last(answer: PrivateAnswer, card: Card) -> None:
 class PlainAnswer(PrivateAnswer, Protocol):
     """An answer that can also say a sentence in plain words."""
 
-    async def tell(self, text: str) -> None:
-        """Say what went wrong."""
-        ...
+    async def tell(self, text: str) -> None: ...
 
 
 async def run_request(answer: PlainAnswer, work: Awaitable[None]) -> None:

@@ -47,7 +47,6 @@ class LookedAt:
         self._telling: asyncio.Task[None] | None = None
 
     def add(self, community: str) -> None:
-        """Count one message."""
         self._counts[community] += 1
         if self._telling is None:
             self._telling = asyncio.create_task(self._tell_later())
@@ -64,7 +63,6 @@ class LookedAt:
             _LOG.warning("counts of what was looked at wait for the database: %s", err.message)
 
     async def close(self) -> None:
-        """Tell the last counts."""
         if self._telling is not None:
             self._telling.cancel()
             await asyncio.gather(self._telling, return_exceptions=True)

@@ -224,7 +224,6 @@ def _closed_segments(card: Card, reader: Reader, *, covers_all: bool) -> list[Se
 
 
 def _people(card: Card, reader: Reader) -> Iterator[str]:
-    """Who approved and who decided, when."""
     if card.approved is not None:
         yield approved_by(card, reader)
     if card.last_move is not None and card.state in _MOVED_BY_PEOPLE:

@@ -128,7 +128,6 @@ def _judge(scores: Scores, locale: str) -> str:
 
 
 def sources_of(draft: Draft, evidence: Mapping[str, Evidence]) -> int:
-    """How many sources a draft's receipts name."""
     passages = (evidence.get(receipt.evidence_id or "") for receipt in draft.receipts)
     return len({passage.source for passage in passages if passage is not None})
 
@@ -205,7 +204,6 @@ def scores_line(card: Card, draft: Draft, reader: Reader) -> str:
 
 
 def number_of_sources(card: Card, draft: Draft) -> int:
-    """How many sources its receipts name."""
     return sources_of(draft, {passage.id: passage for passage in card.evidence})
 
 

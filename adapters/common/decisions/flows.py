@@ -192,7 +192,6 @@ async def mend(press: Press) -> None:
 
 
 async def confirm(press: Press) -> None:
-    """Approve what was shown."""
     await press.defer()
     approval = await press.casework.approve(press.target.extra, press.by)
     await press.replace(_approval_screen(approval, press.reader))
@@ -292,7 +291,6 @@ async def _close(press: Press, reason: CloseReason, note: str = "") -> None:
 
 
 async def ask_why_retract(press: Press) -> None:
-    """Ask why the reply is taken back."""
     await press.think()
     rows = [(reason.name, retract_reason_in_words(reason, press.locale)) for reason in RetractReason]
     await press.answer(choice(press, Act.RETRACT_AS, gettext("Why take the reply back?", press.locale), rows))
@@ -347,7 +345,6 @@ async def release(press: Press) -> None:
 
 
 async def ask_redraft(press: Press) -> None:
-    """Ask which drafts to make instead."""
     await press.think()
     others = (_ANY, gettext("Others, of any kind", press.locale))
     intents = [(intent.value, intent_in_words(intent, press.locale)) for intent in Intent]
@@ -356,7 +353,6 @@ async def ask_redraft(press: Press) -> None:
 
 
 async def redraft(press: Press) -> None:
-    """Ask for other drafts."""
     await press.defer()
     value = press.values[0] if press.values else _ANY
     intent = None if value == _ANY else Intent(value)
@@ -381,7 +377,6 @@ async def ask_claim(press: Press) -> None:
 
 
 async def argue(press: Press) -> None:
-    """Ask for drafts that argue another claim."""
     await press.defer()
     target = press.target
     card = await press.casework.card(target.case_id, press.by)

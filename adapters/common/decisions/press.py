@@ -81,9 +81,7 @@ class Press(Protocol):
     def target(self) -> Target: ...
 
     @property
-    def values(self) -> tuple[str, ...]:
-        """The values chosen in a select."""
-        ...
+    def values(self) -> tuple[str, ...]: ...
 
     @property
     def fields(self) -> Mapping[str, str]:
@@ -140,9 +138,7 @@ class Press(Protocol):
         """Show a message in place of the pressed one, so that nothing in that one can be pressed again."""
         ...
 
-    async def ask(self, dialog: Dialog) -> None:
-        """Let this person write something."""
-        ...
+    async def ask(self, dialog: Dialog) -> None: ...
 
     async def say(self, *sentences: str) -> None:
         """Answer with sentences, marked up."""

@@ -255,13 +255,11 @@ class _Unsaved:
         self._typed: OrderedDict[tuple[str, str, str, str], dict[str, str]] = OrderedDict()
 
     def keep(self, manager: Manager, panel: str, field: str, typed: Mapping[str, str]) -> None:
-        """Keep what a refused form held."""
         self._typed[_key(manager, panel, field)] = dict(typed)
         while len(self._typed) > _MOST_UNSAVED:
             self._typed.popitem(last=False)
 
     def forget(self, manager: Manager, panel: str, field: str) -> None:
-        """Forget it: the form was saved."""
         self._typed.pop(_key(manager, panel, field), None)
 
     def filled(self, manager: Manager, form: Form) -> Form:

@@ -25,7 +25,6 @@ class Manager:
 
     @property
     def locale(self) -> str:
-        """The language to speak to them in."""
         return self.reader.locale
 
 
@@ -54,9 +53,7 @@ class CommunityFacts(Protocol):
         """Refuse a channel that everybody can read, or in which our account cannot work."""
         ...
 
-    def check_watched_channels(self, channels: tuple[str, ...], policy: CommunityPolicy, locale: str) -> None:
-        """Refuse channels that not everybody can read."""
-        ...
+    def check_watched_channels(self, channels: tuple[str, ...], policy: CommunityPolicy, locale: str) -> None: ...
 
     def check_everybody(self, role: str, policy: CommunityPolicy, locale: str) -> None:
         """Refuse a role of people with rights as the one that everybody has."""
@@ -74,9 +71,7 @@ class CommunityFacts(Protocol):
         """Refuse an emoji with which nobody can react."""
         ...
 
-    def reaction_hint(self, locale: str) -> str:
-        """How an emoji is typed."""
-        ...
+    def reaction_hint(self, locale: str) -> str: ...
 
 
 async def require(desk: DeskAccess, manager: Manager, action: OnCase | OnCommunity) -> None:

@@ -91,7 +91,6 @@ def disclosure_form(locale: str) -> panels.Form:
 
 
 def reaction_form(policy: CommunityPolicy, facts: CommunityFacts, locale: str) -> panels.Form:
-    """Asks for the emoji that flags."""
     hint = facts.reaction_hint(locale)
     field = panels.FormField("reaction", gettext("Emoji", locale), policy.reaction, limit=100, description=hint)
     return panels.Form(PANEL, "reaction", gettext("Flag by reaction", locale), (field,))
@@ -242,7 +241,6 @@ def _buttons(status: DeskStatus | None, locale: str) -> tuple[panels.PanelButton
 
 
 def flags_panel(policy: CommunityPolicy, reader: Reader) -> panels.Panel:
-    """The panel with the present settings."""
     locale = reader.locale
     heading = reader.markup.heading(gettext("Who may flag posts", locale))
     about = gettext(
@@ -292,7 +290,6 @@ def _outcomes(policy: CommunityPolicy, reader: Reader) -> panels.PanelChoice:
 
 
 def notice_panel(policy: CommunityPolicy, reader: Reader) -> panels.Panel:
-    """The panel with the present words."""
     locale = reader.locale
     heading = reader.markup.heading(gettext("The notice on the rules", locale))
     about = gettext("It is drafted beside replies, and first where no reply is good.", locale)
@@ -348,7 +345,6 @@ def _silent(policy: CommunityPolicy, reader: Reader) -> panels.PanelChoice:
 
 
 def calls_panel(policy: CommunityPolicy, reader: Reader, facts: CommunityFacts) -> panels.Panel:
-    """The panel with the present settings."""
     locale = reader.locale
     heading = reader.markup.heading(gettext("Who is called to a case", locale))
     about = gettext(

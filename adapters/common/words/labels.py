@@ -37,7 +37,6 @@ def language_for(locale: str | None, community_language: str | None, unknown: Co
 
 
 def group_in_words(group: TargetGroup | None, locale: str) -> str:
-    """The group that a post attacks."""
     names = {
         TargetGroup.WOMEN: gettext("women", locale),
         TargetGroup.PEOPLE_OF_COLOUR: gettext("people of colour", locale),

@@ -36,9 +36,7 @@ class Markup(Protocol):
     """The markup of one platform. A text by others goes through ``inert``, ``covered``, ``framed`` or ``exact``."""
 
     @property
-    def platform(self) -> str:
-        """What people call the platform."""
-        ...
+    def platform(self) -> str: ...
 
     def units(self, text: str) -> int:
         """How long a text is, as the platform counts."""

@@ -18,7 +18,6 @@ _NAME: Final = 40
 
 
 def name_shown(name: str, reader: Reader) -> str:
-    """A name that the platform shows."""
     return reader.markup.covered(name, _NAME) if slurs_in(name) else reader.markup.inert(name, _NAME)
 
 

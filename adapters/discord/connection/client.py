@@ -167,7 +167,6 @@ class AntiphonClient(discord.AutoShardedClient):
             raise of_connection(error) from error
 
     async def setup_hook(self) -> None:
-        """Have every part install itself."""
         for install in self._installers:
             done = install(self)
             if done is not None:

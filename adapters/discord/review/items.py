@@ -74,7 +74,6 @@ class CaseItem(ui.DynamicItem[ui.Item[Any]], template=TEMPLATE):
         return cls(item)
 
     async def callback(self, interaction: discord.Interaction[Any]) -> None:
-        """Hand the press on."""
         target, answerer = target_of(self.custom_id), ANSWERERS.get(interaction.client)
         if target is not None and answerer is not None:
             data: Any = interaction.data or {}

@@ -82,7 +82,6 @@ _TITLE, _LABEL = 45, 45
 
 
 def modal_of(dialog: Dialog) -> ui.Modal:
-    """A dialog as Discord shows it."""
     modal = ui.Modal(title=dialog.title[:_TITLE], custom_id=custom_id(dialog.target), timeout=_OPEN_SECONDS)
     modal.add_item(ui.Label(text=dialog.label[:_LABEL], component=_field(dialog)))
     return modal
@@ -151,7 +150,6 @@ class DiscordPress:
 
     @property
     def reader(self) -> Reader:
-        """The person as a reader of texts."""
         return reader_of(self.locale)
 
     @property
@@ -239,13 +237,10 @@ class CardDeletions:
 
 
 class CardPresses:
-    """Answers every press of one client."""
-
     def __init__(self, client: AntiphonClient, surface: DiscordReviewSurface) -> None:
         self._client, self._surface = client, surface
 
     async def press(self, interaction: discord.Interaction, target: Target, values: tuple[str, ...]) -> None:
-        """Answer a button or a select."""
         acts(interaction)
         await run_press(self._press_of(interaction, target, values=values), PRESSED[target.act])
 

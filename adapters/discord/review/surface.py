@@ -70,14 +70,12 @@ def seen_by_everybody(channel: discord.abc.GuildChannel, roles: list[str]) -> Pl
 
 
 def channel_gone() -> PlatformUnavailable:
-    """The review channel was deleted."""
     return PlatformUnavailable(
         sentence("The review channel is gone."), remedy=sentence("A manager chooses another one with /antiphon setup.")
     )
 
 
 def channel_closed(permissions: list[Sentence]) -> PlatformUnavailable:
-    """We lack permissions in the review channel."""
     return PlatformUnavailable(
         sentence("Antiphon may not write in the review channel."),
         remedy=sentence("In the channel's settings, allow Antiphon: {permissions}.", permissions=listed(permissions)),
@@ -385,13 +383,10 @@ def _id(text: str) -> int:
 
 
 class DiscordNotifier:
-    """A ``core.desk.rules.platforms.Notifier`` over a connected client."""
-
     def __init__(self, client: AntiphonClient) -> None:
         self._client = client
 
     async def call(self, notice: Notice, role: str) -> None:
-        """Mention one role below the card."""
         if not (role.isascii() and role.isdecimal()) or role == notice.community:
             raise PlatformUnavailable(
                 sentence("There is no role {role} that can be called.", role=role),

@@ -71,8 +71,6 @@ Raises ``StoreUnavailable`` or ``PlatformBusy`` where it is to be heard again la
 
 
 class Listeners:
-    """The listeners of one account, by kind."""
-
     def __init__(self) -> None:
         self._listeners: dict[str, list[Listener]] = defaultdict(list)
 
@@ -81,7 +79,6 @@ class Listeners:
         self._listeners[kind].append(listener)
 
     def kinds(self) -> frozenset[str]:
-        """The kinds that somebody listens to."""
         return frozenset(kind for kind, listeners in self._listeners.items() if listeners)
 
     async def hear(self, heard: NotificationEvent) -> bool:
@@ -168,7 +165,6 @@ class MastodonClient:
 
     @property
     def own_id(self) -> str:
-        """Our account's id at the home instance."""
         return str(self.account.id)
 
     @property

@@ -87,8 +87,6 @@ def _refuse(why: Sentence) -> None:
 
 
 class Statuses:
-    """What the home instance shows our account."""
-
     def __init__(self, client: MastodonClient) -> None:
         self._client = client
         self._has_many = True

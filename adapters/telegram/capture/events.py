@@ -98,8 +98,6 @@ def answer_to(client: TelegramClient, heard: UpdateEvent, message: telegram.Mess
 
 
 class CounterCommand:
-    """Hears the command in groups."""
-
     def __init__(self, client: TelegramClient, flaggers: Flaggers) -> None:
         self._client = client
         self._flaggers = flaggers
@@ -193,8 +191,6 @@ def person_of(user: telegram.User) -> Person:
 
 
 class Flaggers:
-    """Takes in what people ask about."""
-
     def __init__(self, client: TelegramClient, asking: requests.DraftRequests, recent: RecentMessages) -> None:
         self._client = client
         self._asking = asking
@@ -271,8 +267,6 @@ class KnownGroup:
 
 
 class KnownGroups:
-    """The groups that the application knows."""
-
     def __init__(self, client: TelegramClient, flaggers: Flaggers) -> None:
         self._client = client
         self._flaggers = flaggers
@@ -441,7 +435,6 @@ class WatchedEvents:
         """The looks that have not ended, by chat and message."""
 
     def listen(self) -> None:
-        """Begin to hear."""
         self._client.listen("message", self._written)
         self._client.listen("edited_message", self._edited)
         self._client.listen("message_reaction", self._reacted)

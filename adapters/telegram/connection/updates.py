@@ -65,7 +65,6 @@ def inbox_updates(raws: Iterable[dict[str, Any]]) -> tuple[list[ArrivedUpdate], 
 
 
 def heard(waiting: WaitingUpdate, client: TelegramClient) -> UpdateEvent:
-    """An update as listeners hear it."""
     raw = waiting.update.payload
     written = written_at(raw)
     is_late = written is not None and waiting.handed_out_at - written > LATE
@@ -130,8 +129,6 @@ _PASSING: Final[tuple[type[AntiphonError], ...]] = (StoreUnavailable,)
 
 
 class TelegramDispatcher:
-    """Hands updates to the client's listeners."""
-
     platform = "Telegram"
     passing = _PASSING
 

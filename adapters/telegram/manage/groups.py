@@ -42,7 +42,6 @@ class GroupMoves:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def listen(self) -> None:
-        """Begin to hear."""
         self._client.listen("message", self.hear)
         self._client.listen_to_moves(self.refused)
 

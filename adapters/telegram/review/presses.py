@@ -303,7 +303,6 @@ class TelegramPress:
 
     @property
     def casework(self) -> Casework:
-        """Where the decision goes."""
         return self.client.desk.casework
 
     @property
@@ -317,7 +316,6 @@ class TelegramPress:
 
     @property
     def reader(self) -> Reader:
-        """The person as a reader of texts."""
         return reader_of(self.locale)
 
     async def listen(self) -> None:
@@ -355,7 +353,6 @@ class TelegramPress:
             await self.words.warn(_in_plain_words(screen))
 
     async def answer_card(self, card: Card) -> None:
-        """Show this person a card."""
         if self._is_private:
             await self.words.write(layout.card_message(card, self.locale))
 

@@ -102,7 +102,6 @@ def _refused(request: web.Request, status: int, said: str, headers: dict[str, st
 
 
 def answering(operation: Operation) -> Handler:
-    """What answers the requests for an operation."""
 
     async def answer(request: web.Request) -> web.StreamResponse:
         locale = locale_of(request)
@@ -425,7 +424,6 @@ OPERATIONS: Final = (
 
 
 def add_to(router: web.UrlDispatcher) -> None:
-    """Add the routes of the API."""
     router.add_get(DESCRIPTION, _described)
     for operation in OPERATIONS:
         path = operation.path.replace("{case}", f"{{case:{CASE_ID}}}")
@@ -438,7 +436,6 @@ async def _described(_: web.Request) -> web.Response:
 
 @cache
 def description() -> dict[str, Any]:
-    """The whole description."""
     shapes: list[type[BaseModel]] = [Problem, *(one.gives for one in OPERATIONS)]
     asked = [one.asks for one in OPERATIONS if one.asks is not None]
     pairs = [(shape, "serialization") for shape in dict.fromkeys(shapes)]

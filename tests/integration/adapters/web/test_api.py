@@ -351,13 +351,6 @@ async def test_a_body_that_is_wrong_is_told_where(room: Dashboard, program: Prog
     assert await room.desk.now() == before
 
 
-async def test_a_reason_that_is_missing_is_refused_by_the_desk(room: Dashboard, program: Program) -> None:
-    """With the desk's own words."""
-    body = {"version": (await room.desk.now()).version, "reason": "other", "note": "  "}
-    answer = await program.post(f"/api/cases/{room.desk.case_id}/close", body)
-    assert (answer.status, answer.said["detail"]) == (422, "A reason is missing.")
-
-
 async def test_requests_that_are_none(room: Dashboard, program: Program) -> None:
     """Each has its code and its remedy, and the headers of every answer."""
     base = f"/api/cases/{room.desk.case_id}"

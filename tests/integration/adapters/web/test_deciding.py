@@ -25,19 +25,6 @@ from tests.fakes.ports.cards import DRAFTS, POST, REVIEWED, samples
 from tests.fakes.web.browsing import Browser, Dashboard, Page, dashboard
 
 
-async def test_the_queue_leads_to_a_case(room: Dashboard, ane: Browser) -> None:
-    """Gist, group and age are there, and no word of the post."""
-    page = await ane.get("/")
-    row = page.dom.css_first("a[data-case]")
-    assert row is not None
-    assert room.desk.number in row.text()
-    assert "benefits" not in page.text
-    page = await ane.get(str(row.attributes["href"]))
-    assert page.status == 200
-    assert "benefits" not in page.text
-    assert DRAFTS[0].text in page.words
-
-
 async def test_a_draft_is_approved_in_two_acts(room: Dashboard, ane: Browser) -> None:
     """The first one shows exactly what would be posted, the second one approves these bytes."""
     await ane.get(f"/case/{room.desk.case_id}")
@@ -304,27 +291,6 @@ async def test_other_drafts_are_asked_for(room: Dashboard, ane: Browser) -> None
     assert _argued(room) == "Everybody here was new once."
 
 
-async def test_a_posted_reply_is_taken_back(desk_file: Path) -> None:
-    """For a reason."""
-    async with dashboard(desk_file) as room:
-        await room.desk.case(samples()["Posted"])
-        ane = await room.logged_in("ane", room.desk.ane)
-        await ane.get(f"/case/{room.desk.case_id}")
-        page = await ane.press("Take it back", value="HARM")
-        assert page.status == 200
-        assert (await room.desk.now()).state is CaseState.RETRACTED
-
-
-async def test_a_person_says_whether_a_lost_reply_is_there(desk_file: Path) -> None:
-    """As on every platform."""
-    async with dashboard(desk_file) as room:
-        await room.desk.case(samples()["Needs a person"])
-        ane = await room.logged_in("ane", room.desk.ane)
-        await ane.get(f"/case/{room.desk.case_id}")
-        await ane.press("The reply is there")
-        assert (await room.desk.now()).state is CaseState.POSTED
-
-
 _NOT_BY_ONE_ACT = {
     "Being sent", "Captured, no room yet", "Declined", "Drafting, first drafts shown", "Expired",
     "In review, advice to report, no draft", "Retracted", "Unknown whether posted", "Withdrawn",
@@ -464,14 +430,3 @@ async def test_pages_say_until_when_a_case_waits(room: Dashboard) -> None:
         assert "waits until" in shown[0].text() and "UTC (in " in shown[0].text()
     await ane.press("Close the case", value="silence", note="")
     assert (await ane.get(f"/case/{room.desk.case_id}")).dom.css("time.until") == []
-
-
-async def test_what_was_decided_is_listed_with_its_history(room: Dashboard, ane: Browser) -> None:
-    """Who did what, by the name that the community knows, and the note."""
-    await ane.get(f"/case/{room.desk.case_id}")
-    await ane.press("Close the case", value="silence", note="nobody reads that channel")
-    page = await ane.get("/decided")
-    assert room.desk.number in page.words
-    assert "ane" in page.words
-    page = await ane.get(f"/case/{room.desk.case_id}")
-    assert "nobody reads that channel" in page.said(".history")

@@ -146,13 +146,6 @@ async def test_a_field_that_is_refused_is_named_as_the_form_names_it(
     assert page.said("[role=alert]").startswith(f"The field “{label}” cannot stay as it is. ")
 
 
-async def test_a_page_that_there_is_not_leads_to_the_queue_once(room: Dashboard) -> None:
-    """By a link, which the words do not repeat."""
-    browser = await _as(room, Role.MANAGER)
-    page = await browser.get("/nothing")
-    assert (page.status, page.words.count("Go to the queue")) == (404, 1)
-
-
 async def test_a_reply_is_reviewed_and_deleted_in_two_steps(room: Dashboard) -> None:
     """Moderators see who stands for it. One of the project's can be taken out, and in again."""
     manager = await _as(room, Role.MANAGER)

@@ -128,13 +128,6 @@ async def test_an_id_of_one_platform_is_nobody_on_another(hall: Hall) -> None:
     await hall.refused(await browser.get("/login/discord"), browser, 403, "Nobody with an account is discord/109.")
 
 
-async def test_an_account_without_a_role_is_not_let_in(hall: Hall) -> None:
-    """The platform vouches for the person, and the desk for their rights."""
-    hall.room.desk.roles.clear()
-    browser = hall.room.browser()
-    await hall.refused(await browser.get("/login/discord"), browser, 403, "no role in any community")
-
-
 async def test_another_browsers_answer_logs_nobody_in(hall: Hall) -> None:
     """Somebody gets another to open the answer to their own login: with no login under way there, and with one."""
     attacker, victim = hall.room.browser(), hall.room.browser()

@@ -206,15 +206,6 @@ async def test_shadow_mode_is_left_after_the_test_posts(room: Dashboard, mikel: 
     assert "Allow posting again" in said
 
 
-async def test_only_managers_find_it(room: Dashboard, mikel: Browser) -> None:
-    """By a link beside their settings; a moderator is refused, and learns nothing."""
-    assert _PATH in (await mikel.get("/settings")).text
-    ane = await room.logged_in("ane", room.desk.ane)
-    page = await ane.get(_PATH)
-    assert page.status == 403
-    assert "antiphon" not in page.words
-
-
 async def test_it_speaks_the_readers_language(mikel: Browser) -> None:
     """The headings and what to do, command by command."""
     titles = ("Connect a platform", "Languages", "People", "The language model", "Before replies are posted")

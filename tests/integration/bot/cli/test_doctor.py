@@ -6,8 +6,6 @@ from pathlib import Path
 
 from bot.cli.doctor.checks import examine_models
 from bot.settings import Settings, load_settings
-from tests.fakes.engine.model import FakeModel
-from tests.fakes.engine.servers.chat import serving
 
 
 def _settings(config: Path, url: str) -> Settings:
@@ -23,10 +21,3 @@ async def test_the_judge_is_as_well_as_the_model_that_judges(config: Path) -> No
     assert "compares the drafts" in judge.detail
     assert judge.remedy == writer.remedy
     assert "llm.base_url" in judge.remedy
-
-
-async def test_the_judge_is_well_where_the_model_answers(config: Path) -> None:
-    """Asked of a server that is there."""
-    with serving(FakeModel()) as server:
-        found = await examine_models(_settings(config, f"{server.url}/v1"))
-    assert [(one.name, one.ok) for one in found] == [("language model", True), ("judge", True)]

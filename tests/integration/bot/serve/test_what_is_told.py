@@ -33,8 +33,6 @@ from tests.fakes.machine.installation import settings_of
 from tests.fakes.machine.logged import logged
 from tests.fakes.machine.patience import until
 
-OF_CASES = ("core.desk.drafting", "core.desk.sending", "core.desk.intake", "core.desk.review.casework")
-"""What logs only when it works on a case."""
 MODERATOR = Person(PLATFORM, f"{CANARY}-moderator", f"The {CANARY}")
 
 

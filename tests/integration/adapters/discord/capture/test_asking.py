@@ -121,17 +121,3 @@ async def test_an_answer_is_changed_once_and_never_after_discords_fifteen_minute
         application.desk.give_drafts()
         await env.advance_time(15 * 60)
         assert result.response.content == said and application.desk.times_read == reads
-
-
-async def test_after_a_restart_asking_again_shows_the_drafts(application: FakeApplication) -> None:
-    """Who waited is forgotten, what was flagged is not."""
-    async with application.run(application.client()) as env:
-        town = Town(env, application)
-        post = await town.author.send(town.square, HATE)
-        await town.volunteer.context_menu(town.square, "Draft a reply", post)
-        await env.bot.capture.close()
-        await env.restart_bot(application.client())
-        application.desk.give_drafts()
-        again = await town.volunteer.context_menu(town.square, "Draft a reply", post)
-        assert DRAFT in again.response.content
-        assert application.desk.flagged[0].ref == application.desk.flagged[1].ref

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
 from simcord.backend import serializers
 
-from core.errors import StoreUnavailable
 from tests.fakes.discord.town import HATE, FakeApplication, Town, watch
 
 
@@ -23,17 +21,6 @@ async def test_edits_and_deletions_of_flagged_posts_reach_the_desk(application: 
             (application.desk.flagged[0].ref, "very polite"),
             (application.desk.flagged[1].ref, None),
         ]
-
-
-async def test_of_other_messages_the_desk_is_not_asked(application: FakeApplication) -> None:
-    """A large server edits and deletes thousands that nobody flagged."""
-    async with application.run(application.client(reads_messages=True)) as env:
-        town = Town(env, application)
-        await env.advance_time(5)
-        post = await town.author.send(town.square, "good morning")
-        await town.author.edit(post, "good evening")
-        await town.author.delete(post)
-        assert application.desk.changes == []
 
 
 async def test_after_a_restart_changes_of_older_messages_are_still_told(application: FakeApplication) -> None:
@@ -105,19 +92,3 @@ async def test_a_preview_that_discord_adds_is_no_edit(application: FakeApplicati
         env.backend.emit("MESSAGE_UPDATE", payload)
         await env.settle()
         assert application.desk.changes == []
-
-
-async def test_a_change_is_told_again_where_the_database_was_away(
-    application: FakeApplication, caplog: pytest.LogCaptureFixture
-) -> None:
-    """A deletion noticed is not lost for a moment's failure."""
-    async with application.run(application.client(reads_messages=True)) as env:
-        town = Town(env, application)
-        post = await town.author.send(town.square, HATE)
-        await town.volunteer.context_menu(town.square, "Flag for moderators", post)
-        away = StoreUnavailable("The database does not answer.", remedy="Wait.")
-        application.desk.errors.extend([away, away])
-        await town.author.delete(post)
-        await env.advance_time(10)
-        assert application.desk.changes == [(application.desk.flagged[0].ref, None)]
-        assert "could not be told yet" in caplog.text

@@ -137,16 +137,6 @@ async def test_an_unforeseen_error_is_answered_and_only_its_kind_is_logged(
 # Where nothing is taken from
 
 
-async def test_nothing_is_taken_from_a_channel_that_everyone_cannot_see(application: FakeApplication) -> None:
-    """The moderators' back room is not the public's; the answer says so."""
-    async with application.run(application.client()) as env:
-        town = Town(env, application)
-        post = await town.moderator.send(town.backroom, HATE)
-        result = await town.moderator.context_menu(town.backroom, "Draft a reply", post)
-        assert application.desk.flagged == []
-        assert "channels and threads that not everybody can see" in result.response.content
-
-
 async def test_where_newcomers_see_less_a_channel_is_open_that_everybodys_role_can_see(
     application: FakeApplication,
 ) -> None:

@@ -47,16 +47,6 @@ async def test_the_flag_reaction_of_who_may_flag_offers_the_post(application: Fa
         assert found.priority is Priority.FLAGGED
 
 
-async def test_the_flag_reaction_takes_nothing_from_private_channels(application: FakeApplication) -> None:
-    """Nor is the message there read."""
-    async with application.run(application.client(reads_messages=True)) as env:
-        town = Town(env, application)
-        application.governance.policies[town.community] = CommunityPolicy(reaction="🚩")
-        post = await town.moderator.send(town.backroom, HATE)
-        await town.moderator.react(post, "🚩")
-        assert application.desk.flagged == []
-
-
 async def test_without_the_intent_nothing_is_watched(application: FakeApplication) -> None:
     """Reactions, AutoMod and watched channels need Discord to show words."""
     async with application.run(application.client()) as env:
@@ -93,13 +83,4 @@ async def test_what_automod_took_away_needs_no_reply_and_spam_is_no_hate(applica
         post = await town.author.send(town.square, HATE)
         await alert(env, town, None)
         await alert(env, town, post, trigger=3)
-        assert application.desk.flagged == []
-
-
-async def test_automod_is_not_listened_to_where_antiphon_was_not_set_up(application: FakeApplication) -> None:
-    """Being invited is no leave to look."""
-    async with application.run(application.client(reads_messages=True)) as env:
-        town = Town(env, application)
-        post = await town.author.send(town.square, HATE)
-        await alert(env, town, post)
         assert application.desk.flagged == []

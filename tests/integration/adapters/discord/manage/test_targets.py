@@ -37,31 +37,3 @@ async def test_keywords_are_typed_one_on_a_line_and_none_is_lost(application: Fa
         await town.manager.submit_modal(shown, {**values, "keywords_2": "scrubwort\n\n  scrubwort \nother words"})
         assert application.governance.policies[town.community].keywords == (*many[:100], "scrubwort", "other words")
         assert "Keywords: 102" in words_of(result.response) and "scrubwort" not in words_of(result.response)
-
-
-async def test_forbidden_words_are_typed_one_on_a_line(application: FakeApplication) -> None:
-    """Beside the keywords, which they leave as they are."""
-    async with application.run(application.client()) as env:
-        town = Town(env, application)
-        application.governance.policies[town.community] = CommunityPolicy(keywords=("vermin",))
-        result = await opened(town, town.manager, "targets")
-        shown = await press(town.manager, result, "ask_forbidden", "targets")
-        await town.manager.submit_modal(shown, {"forbidden_0": "scrubwort\n\n scrubwort \nother words"})
-        policy = application.governance.policies[town.community]
-        assert (policy.forbidden, policy.keywords) == (("scrubwort", "other words"), ("vermin",))
-        assert "Forbidden words: 2" in words_of(result.response) and "scrubwort" not in words_of(result.response)
-
-
-async def test_tone_publishers_and_year_are_typed(application: FakeApplication) -> None:
-    """Empty fields mean the usual."""
-    async with application.run(application.client()) as env:
-        town = Town(env, application)
-        result = await opened(town, town.manager, "targets")
-        shown = await press(town.manager, result, "ask_voice", "targets")
-        values = {"tone": " warm,  plain ", "publishers": "FRA\nUN Women\n", "evidence_since": "2018"}
-        await town.manager.submit_modal(shown, values)
-        policy = application.governance.policies[town.community]
-        assert (policy.tone, policy.publishers, policy.evidence_since) == ("warm, plain", ("FRA", "UN Women"), 2018)
-        shown = await press(town.manager, result, "ask_voice", "targets")
-        await town.manager.submit_modal(shown, {"tone": "", "publishers": "", "evidence_since": ""})
-        assert application.governance.policies[town.community] == CommunityPolicy()

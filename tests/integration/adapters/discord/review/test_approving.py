@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from core.desk.rules.approval import CaseState
-from tests.fakes.discord.messages import buttons_of, texts_of
+from tests.fakes.discord.messages import texts_of
 from tests.fakes.discord.review import ReviewRoom, said_in
-from tests.fakes.ports.cards import DRAFTS, EVIDENCE, REVIEWED, samples
+from tests.fakes.ports.cards import DRAFTS
 
 _WHOLE = f"{DRAFTS[0].text}\n\nDrafted with Antiphon, checked and approved by a moderator."
 
@@ -28,55 +27,7 @@ async def test_approving_takes_two_actions_and_shows_the_exact_bytes(room: Revie
     assert done.followups == []
 
 
-async def test_a_case_without_a_draft_is_answered_from_the_points_on_its_card(room: ReviewRoom) -> None:
-    """The button stands on the card itself; the text is approved in two actions."""
-    await room.show(samples()["Needs a person, no draft"])
-    said = room.card_text()
-    assert "Points to write from" in said
-    assert all(claim in said for claim in REVIEWED.claims)
-    assert f"]({EVIDENCE[0].source.url})" in said
-    opened = await room.click("moderator", "Write a reply of your own…")
-    shown = await room.people["moderator"].submit_modal(opened, {"text": "We all live here."})
-    whole = "We all live here.\n\nDrafted with Antiphon, checked and approved by a moderator."
-    assert f"```\n{whole}\n```" in said_in(shown)
-    assert room.casework.decided == []
-    await room.press("moderator", shown.response, "Yes, post this reply")
-    assert room.casework.decided == [("approve", str(room.people["moderator"].id), whole)]
-
-
-async def test_a_folded_draft_is_approved_and_its_answer_offers_nothing_that_ends(room: ReviewRoom) -> None:
-    """The answer stays when the reply is sent, so what can be done stands on the card alone."""
-    await room.show()
-    others = await room.click("moderator", "Other drafts (1)…")
-    shown = await room.press("moderator", others.response, "Approve draft 2…")
-    await room.press("moderator", shown.response, "Yes, post this reply")
-    assert (await room.desk.now()).state is CaseState.APPROVED
-    assert buttons_of(shown.response.components) == {}
-    await room.show_again()
-    await room.click("moderator", "Undo")
-    assert (await room.desk.now()).state is CaseState.IN_REVIEW
-
-
 # Two persons
-
-
-async def test_the_second_person_reads_an_edited_text_and_approves_the_same(room: ReviewRoom) -> None:
-    """What the first one wrote stands on the card; its button shows the exact bytes before they are approved."""
-    own = "We all live here.\nTruly."
-    await room.show(why_two=("The post attacks one person.",))
-    opened = await room.click("moderator", "Edit draft 1…")
-    shown = await room.people["moderator"].submit_modal(opened, {"text": own})
-    await room.press("moderator", shown.response, "Yes, and ask a second person")
-    await room.show_again()
-    assert f"**Text 1, approved by moderator**\n{own}" in room.card_text()
-    await room.restart()
-    other = await room.click("second", "Approve text 1…")
-    assert f"```\n{own}\n\nDrafted with Antiphon" in "\n".join(texts_of(other.response.components))
-    assert room.casework.decided == []
-    await room.press("second", other.response, "Yes, post this reply")
-    ((what, user, text),) = room.casework.decided
-    assert (what, user) == ("approve", str(room.people["second"].id))
-    assert str(text).startswith(own)
 
 
 # A text of one's own

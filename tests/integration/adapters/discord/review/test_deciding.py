@@ -5,21 +5,9 @@ from __future__ import annotations
 import pytest
 
 from core.desk.rules.closures import CloseReason, RetractReason
-from core.models import Intent
 from tests.fakes.discord.messages import select_of
 from tests.fakes.discord.review import ReviewRoom, said_in
 from tests.fakes.ports.cards import samples
-
-
-@pytest.mark.parametrize(("value", "intent"), [("any", None), ("empathetic", Intent.EMPATHETIC)])
-async def test_other_drafts_are_asked_for_by_intent(room: ReviewRoom, value: str, intent: Intent | None) -> None:
-    """The card's button asks which, and the choice is one decision."""
-    await room.show()
-    asked = await room.click("moderator", "Regenerate…")
-    custom_id = select_of(asked.response.components)["custom_id"]
-    await room.people["moderator"].select(asked.response, [value], custom_id=custom_id)
-    assert room.casework.decided == [("redraft", str(room.people["moderator"].id), intent)]
-    assert "Asked for other drafts" in said_in(asked)
 
 
 async def test_a_post_that_is_not_hateful_is_closed_in_one_tap_and_undone_in_another(room: ReviewRoom) -> None:
@@ -36,18 +24,6 @@ async def test_a_post_that_is_not_hateful_is_closed_in_one_tap_and_undone_in_ano
     assert [what for what, _, _ in room.casework.decided] == ["close", "undo"]
     await room.show_again()
     assert "Waits for your decision." in room.card_text()
-
-
-async def test_who_presses_twice_reads_what_they_decided(room: ReviewRoom) -> None:
-    """Not that somebody with their own name was faster."""
-    await room.show()
-    asked = await room.click("moderator", "Close…")
-    await room.click("moderator", "Not hateful")
-    custom_id = select_of(asked.response.components)["custom_id"]
-    late = said_in(await room.people["moderator"].select(asked.response, ["SILENCE"], custom_id=custom_id))
-    assert "You decided this already (left without a reply: not hateful)." in late
-    assert "faster" not in late
-    assert len(room.casework.decided) == 1
 
 
 async def test_closing_for_another_reason_asks_for_a_note_even_across_a_restart(room: ReviewRoom) -> None:

@@ -27,16 +27,6 @@ def labels(opened: Any) -> list[str]:
     return [opened.modal["title"], *(field["label"] for field in opened.modal["components"])]
 
 
-async def test_a_basque_community_has_its_card_in_basque(room: ReviewRoom) -> None:
-    """Although everybody has Discord in English, and the server is set to it."""
-    room.speak("eu")
-    await room.show()
-    assert f"**Irekita {room.desk.number}:** Erabaki baten zain." in room.card_text()
-    await room.click("moderator", "Hartu ardura")
-    assert "moderator" in room.card_text()
-    assert f"**Irekita {room.desk.number}:** Erabaki baten zain." in room.card_text()
-
-
 async def test_a_basque_community_is_asked_in_basque(room: ReviewRoom) -> None:
     """A modal is the first answer to a press, before anything could be deferred."""
     room.speak("eu")

@@ -91,21 +91,6 @@ async def test_a_card_that_was_deleted_is_shown_anew(room: ReviewRoom, surface: 
     assert first != second
 
 
-async def test_an_old_card_that_cannot_be_edited_any_more_is_shown_anew(
-    room: ReviewRoom, surface: ReviewSurface, card: Card
-) -> None:
-    """Discord allows few edits of what is older than an hour (code 30046); the old message goes."""
-    bot: Any = room.env.bot
-    channel = str(room.channel.id)
-    place = await surface.show(card, channel, None)
-    room.env.inject_error("PATCH", f"/channels/*/messages/{place.message}", status=429, code=30046, times=None)
-    again = await surface.show(replace(card, version=4, gist="Read anew."), channel, place)
-    assert again.message != place.message
-    assert "Read anew." in room.card_text()
-    with pytest.raises(discord.NotFound):
-        await bot.get_channel(room.channel.id).fetch_message(int(place.message))
-
-
 async def test_the_old_card_of_a_closed_case_waits_unless_its_words_must_go(
     room: ReviewRoom, surface: ReviewSurface, card: Card
 ) -> None:
@@ -327,19 +312,17 @@ async def test_a_card_of_another_platform_stands_only_where_few_can_read_it(room
         (503, 0, PlatformBusy, "tries again"),
     ],
 )
-@pytest.mark.parametrize("method", ["POST", "PATCH"])
 async def test_each_refusal_has_its_remedy(
     room: ReviewRoom,
     surface: ReviewSurface,
     card: Card,
-    method: str,
     status: int,
     code: int,
     kind: type[PlatformUnavailable],
     remedy: str,
 ) -> None:
     """What can be tried again says when; what a manager must mend says how."""
-    room.env.inject_error(method, "/channels/*/messages*", status=status, code=code)
+    room.env.inject_error("POST", "/channels/*/messages*", status=status, code=code)
     with pytest.raises(PlatformUnavailable) as caught:
         await surface.show(card, str(room.channel.id), None)
     assert type(caught.value) is kind
@@ -364,20 +347,6 @@ async def test_the_permission_that_is_missing_is_named(room: ReviewRoom, surface
     assert caught.value.remedy == "In the channel's settings, allow Antiphon: Send Messages."
 
 
-async def test_a_rate_limit_says_how_long(
-    room: ReviewRoom, surface: ReviewSurface, card: Card, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """discord.py gives up where it would have to wait too long."""
-
-    async def limited(*_: object, **__: object) -> None:
-        raise discord.RateLimited(42.0)
-
-    monkeypatch.setattr(room.client.http, "send_message", limited)
-    with pytest.raises(PlatformBusy) as caught:
-        await surface.show(card, str(room.channel.id), None)
-    assert caught.value.retry_after_seconds == 42
-
-
 async def test_a_line_that_breaks_is_tried_again_later(
     room: ReviewRoom, surface: ReviewSurface, card: Card, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -396,16 +365,6 @@ async def test_a_channel_that_is_none_of_discords_is_refused(surface: ReviewSurf
     with pytest.raises(PlatformUnavailable) as caught:
         await surface.show(card, "review", None)
     assert "/antiphon setup" in caught.value.remedy
-
-
-async def test_a_case_can_go_through_all_its_states_in_one_message(
-    room: ReviewRoom, surface: ReviewSurface, card: Card
-) -> None:
-    """From the first sight to the end, Discord takes each form of the card."""
-    channel, place = str(room.channel.id), None
-    for version, state in enumerate(CaseState, start=1):
-        place = await surface.show(replace(card, version=version, state=state), channel, place)
-    assert len(requests(room, "POST")) == 1
 
 
 async def test_a_channel_that_the_client_does_not_know_is_asked_for(

@@ -10,20 +10,20 @@ from tests.fakes.discord.messages import buttons_of
 from tests.fakes.discord.review import ReviewRoom, said_in
 from tests.fakes.ports.cards import samples
 
-_DECISIONS = ("Approve draft 1…", "Hold", "Regenerate…", "Not hateful", "Close…", "Edit draft 1…", "More…")
+_BUTTONS = ("Approve draft 1…", "Regenerate…", "Close…", "Edit draft 1…", "More…", "Hold", "Not hateful")
 
 
 # Restarts and time
 
 
-@pytest.mark.parametrize("button", _DECISIONS)
-async def test_every_button_of_a_card_works_after_a_restart(room: ReviewRoom, button: str) -> None:
+async def test_every_button_of_a_card_works_after_a_restart(room: ReviewRoom) -> None:
     """A card outlives the process that showed it."""
     await room.show()
     await room.restart()
-    pressed = await room.click("moderator", button)
-    assert pressed.acknowledged
-    assert "could not finish" not in said_in(pressed)
+    for button in _BUTTONS:
+        pressed = await room.click("moderator", button)
+        assert pressed.acknowledged, button
+        assert "could not finish" not in said_in(pressed), button
 
 
 async def test_a_card_works_however_long_it_stands(room: ReviewRoom) -> None:

@@ -5,21 +5,15 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from adapters.mastodon.capture import DirectAnswer
 from adapters.mastodon.connection.client import MENTION, NotificationEvent
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import Role
 from core.errors import PlatformBusy, PlatformUnavailable, StoreUnavailable
-from core.models import CUT, MOST_WORDS, Intent, Priority, ThreadMessage, Wish
+from core.models import Intent, Priority, ThreadMessage, Wish
 from tests.fakes.mastodon.server.server import MastodonServer
 from tests.integration.adapters.mastodon.capture.conftest import FAR, HATE, CaptureTown
-
-_CALLS = st.sampled_from(
-    ["@sam", "@sam@else.example", "\uff20sam", "#tag", "\uff03tag", "@", "#", " ", "\n", "/", "(", "a"]
-)
 
 
 async def test_a_post_is_flagged_and_who_asked_is_answered_alone(town: CaptureTown) -> None:
@@ -39,21 +33,11 @@ async def test_a_post_is_flagged_and_who_asked_is_answered_alone(town: CaptureTo
     assert written["in_reply_to_id"] == asked["id"] and written["spoiler_text"] == ""
 
 
-@pytest.mark.parametrize("command", ["Counter:", "responder", "rispondi", "/counter"])
-async def test_the_command_has_a_name_in_each_language(town: CaptureTown, command: str) -> None:
+async def test_the_words_behind_the_command_are_wishes(town: CaptureTown) -> None:
     post = await town.people.post(town.author, HATE)
-    await town.asks(town.volunteer, f"{command} empathetic es warm and short", post)
+    await town.asks(town.volunteer, "responder empathetic es warm and short", post)
     await town.hear()
     assert town.desk.flagged[0].wish == Wish(Intent.EMPATHETIC, "es", "warm and short")
-
-
-async def test_apps_put_the_author_s_name_first(town: CaptureTown) -> None:
-    """Names are no wishes, wherever they stand."""
-    post = await town.people.post(town.author, HATE)
-    text = f"@{town.author.acct} @{town.server.bot.acct} counter @{town.stranger.acct} brief #now"
-    await town.people.post(town.volunteer, text, reply_to=post)
-    await town.hear()
-    assert town.desk.flagged[0].wish == Wish(tone="brief")
 
 
 async def test_a_mention_to_us_alone_does_as_well(town: CaptureTown) -> None:
@@ -79,29 +63,6 @@ async def test_an_answer_that_reached_somebody_else_is_taken_back(
     assert await town.people.written_by(town.server.bot) == []
     assert [one.levelname for one in caplog.records if "deleted" in one.getMessage()] == ["ERROR"]
     caplog.clear()
-
-
-@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
-@given(st.lists(_CALLS, min_size=1, max_size=12).map(lambda calls: "".join(calls)[:100]))
-async def test_no_answer_calls_anybody_else(town: CaptureTown, text: str) -> None:
-    """The instance finds no mention, no hashtag and no link but the name of whom it is for."""
-    asked = await town.asks(town.volunteer, "counter")
-    status = await town.client.call(lambda api: api.status(asked["id"]))
-    answer = DirectAnswer(town.client, NotificationEvent(int(asked["id"]), MENTION, status, datetime.now(UTC)), "en")
-    await answer.tell(f"x{text} https://home.example/1")
-    [there, *_] = await town.people.written_by(town.server.bot)
-    assert [each["acct"] for each in there["mentions"]] == [town.volunteer.acct]
-    assert (there["tags"], there["visibility"]) == ([], "direct") and there["content"].count("<a href") == 1
-
-
-async def test_of_a_very_long_post_the_beginning_is_kept(town: CaptureTown) -> None:
-    town.server.settings.max_characters = 100_000
-    post = await town.people.post(town.author, f"{HATE} " + "a " * 40_000)
-    await town.asks(town.volunteer, "counter", post)
-    await town.hear()
-    [flagged] = town.desk.flagged
-    assert (flagged.text.startswith(HATE), flagged.text.endswith(CUT)) == (True, True)
-    assert len(flagged.text) == MOST_WORDS
 
 
 async def test_the_thread_and_the_content_warning_are_kept(town: CaptureTown) -> None:

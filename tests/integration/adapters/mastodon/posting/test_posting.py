@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
-from adapters.mastodon.connection.error_meanings import of_send
 from adapters.mastodon.platform import MastodonPlatform
 from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable
 from core.models import PostRef
 from tests.conformance import reply_to
 from tests.fakes.machine.clock import outlasting
 from tests.fakes.mastodon.server.faults import WORDS
-from tests.fakes.mastodon.server.server import MastodonServer
-from tests.fakes.mastodon.wire import FAR, MastodonWire, mastodon_wire
+from tests.fakes.mastodon.wire import FAR, MastodonWire
 
 REPLY = "We all live here."
 POST = ("POST", "/api/v1/statuses")
 CITED = "https://fra.europa.eu/en/publication/2023/being-black-eu"
-
-
-@pytest.fixture
-async def gotosocial() -> AsyncIterator[MastodonWire]:
-    """A platform on software that ignores keys, and lets people say who may answer."""
-    server = MastodonServer(kind="gotosocial")
-    async with server.running(), mastodon_wire(server) as wire:
-        yield wire
-    assert [each for each in server.errors if not each.startswith("answer")] == [], "its answers are its own"
 
 
 # What a request says
@@ -78,24 +66,6 @@ async def test_of_a_post_that_is_gone_nothing_can_be_shown(wire: MastodonWire) -
     await wire.town.delete(author, ref.message)
     with pytest.raises(PlatformUnavailable):
         await wire.platform.in_public(ref, REPLY)
-
-
-@pytest.mark.parametrize("visibility", ["public", "unlisted"])
-async def test_a_reply_is_never_wider_than_unlisted(wire: MastodonWire, visibility: str) -> None:
-    """A person who reads along sees it; no timeline does."""
-    ref = await wire.written(visibility=visibility)
-    await wire.platform.post(reply_to(ref, REPLY))
-    (shown,) = await wire.replies(ref)
-    assert shown["visibility"] == "unlisted"
-
-
-async def test_no_word_of_a_content_warning_is_carried(wire: MastodonWire) -> None:
-    """Who folded the post away does not get the answer unfolded, but behind a sentence of ours."""
-    ref = await wire.written(spoiler="they are vermin, @slate_roof #rant", language="es")
-    await wire.platform.post(reply_to(ref, REPLY))
-    (shown,) = await wire.replies(ref)
-    assert shown["spoiler_text"] == "Respuesta a una publicación con aviso de contenido"
-    assert shown["sensitive"] is True
 
 
 async def test_only_the_author_is_mentioned_whoever_else_is_in_the_thread(wire: MastodonWire) -> None:
@@ -150,33 +120,6 @@ async def test_a_server_that_refuses_the_policy_of_quotes_gets_the_reply_without
 # What is not sent
 
 
-@pytest.mark.parametrize("text", [" spaced", "spaced\n", "one\r\ntwo", "one\n\n\ntwo", "a bell \x07", "a tab\there"])
-async def test_what_would_be_changed_is_refused_before(wire: MastodonWire, text: str) -> None:
-    """What stands there must be what was approved."""
-    ref = await wire.written()
-    await _check_refused(wire, ref, text)
-
-
-@pytest.mark.parametrize(
-    "text", ["As @slate_roof says.", "(@admin@far.example)", "@x", "#migration is old", "So #1a", "_#tag", "²@ben"]
-)
-async def test_a_sign_that_would_call_or_tag_is_refused_before(wire: MastodonWire, text: str) -> None:
-    """Only the author is told, and no tag carries the reply further."""
-    ref = await wire.written()
-    said = await _check_refused(wire, ref, text)
-    assert "sign" in said.message
-
-
-@pytest.mark.parametrize(
-    "text", ["Write to help@example.org @ any time.", "We are #1, in C# too.", f"See {CITED}#two."]
-)
-async def test_a_sign_that_calls_and_tags_nothing_is_posted(wire: MastodonWire, text: str) -> None:
-    """An address of e-mail, a number, a part of an address."""
-    ref = await wire.written()
-    posted = await wire.platform.post(reply_to(ref, text))
-    assert await wire.platform.read(posted.ref) == text
-
-
 async def test_what_a_quote_stands_above_is_refused(wire: MastodonWire) -> None:
     """No reply here shows words of the post: who approved one with them approved something else."""
     ref = await wire.written()
@@ -201,21 +144,6 @@ async def test_the_limit_is_counted_as_the_instance_counts(wire: MastodonWire, s
         await platform.post(reply_to(ref, f"xx{words} {CITED}", "too long"))
     assert "characters" in caught.value.message
     assert len(wire.sent()) == 1
-
-
-async def test_other_software_counts_every_character(gotosocial: MastodonWire) -> None:
-    """There a link has its length, and a name its domain."""
-    gotosocial.server.settings.max_characters = 200
-    platform = await _again(gotosocial)
-    author = gotosocial.person(FAR)
-    ref = await gotosocial.written(author=author, spoiler="warning")
-    room = 200 - len(f"@{author.acct} ")
-    text = f"{'x' * (platform.max_characters - len(CITED) - 1)} {CITED}"
-    assert len(text) <= room
-    await platform.post(reply_to(ref, text, "fits"))
-    with pytest.raises(PlatformUnavailable):
-        await platform.post(reply_to(ref, f"x{text}", "too long"))
-    assert len(gotosocial.sent()) == 1
 
 
 # What an answer comes to
@@ -284,24 +212,6 @@ async def test_where_nobody_answers_nothing_was_posted(wire: MastodonWire) -> No
     assert len(await wire.replies(ref)) == 1
 
 
-async def test_software_that_ignores_keys_is_never_sent_to_twice(gotosocial: MastodonWire) -> None:
-    """It says so: the outbox reads back, and sends nothing again."""
-    assert gotosocial.platform.resend_seconds == 0
-    ref = await gotosocial.written()
-    reply = reply_to(ref, REPLY)
-    gotosocial.server.fault(POST[1], "lose reply", method="POST")
-    with pytest.raises(AmbiguousSend):
-        await gotosocial.platform.post(reply)
-    assert await gotosocial.platform.find_reply(reply) is not None
-    await gotosocial.platform.post(reply)
-    assert len(await gotosocial.replies(ref)) == 2, "the fake ignores keys, as GoToSocial does"
-
-
-def test_an_unknown_error_is_never_called_certain() -> None:
-    """Whatever nobody thought of may have arrived."""
-    assert isinstance(of_send(OSError("line")), AmbiguousSend)
-
-
 async def test_other_words_than_approved_are_never_called_posted(wire: MastodonWire) -> None:
     """Should the instance answer with a status of other words, a person must look at it."""
     ref = await wire.written()
@@ -319,16 +229,6 @@ async def test_what_the_home_instance_does_not_know_is_never_asked_for(wire: Mas
             await call
         assert caught.value.remedy
     assert len(wire.server.requests) == asked
-
-
-async def _check_refused(wire: MastodonWire, ref: PostRef, text: str) -> PlatformUnavailable:
-    asked = len(wire.server.requests)
-    with pytest.raises(PlatformUnavailable) as caught:
-        await wire.platform.post(reply_to(ref, text))
-    assert caught.value.remedy
-    assert not isinstance(caught.value, PlatformBusy)
-    assert len(wire.server.requests) == asked
-    return caught.value
 
 
 async def _again(wire: MastodonWire) -> MastodonPlatform:

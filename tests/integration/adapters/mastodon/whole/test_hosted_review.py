@@ -21,9 +21,8 @@ from bot.settings import Settings, TelegramSettings
 from core.desk.communities.decisions import CommunityDesk
 from core.desk.rules.approval import CaseState
 from core.desk.rules.roles import Operator, Person, Role
-from core.desk.schema import AuditRow, BoardTroubleRow, CaseRow, ReviewCardRow
+from core.desk.schema import AuditRow, CaseRow
 from core.engine.pipeline import Engine
-from core.i18n.sentences import from_json
 from tests.fakes.discord.messages import buttons_of, read_as_discord_shows, said_in
 from tests.fakes.discord.whole import NewServer, SimulatedClient, new_server
 from tests.fakes.engine.brief import passage
@@ -33,7 +32,7 @@ from tests.fakes.engine.suggesting import hate_finding
 from tests.fakes.mastodon.town import JSON
 from tests.fakes.mastodon.whole import FAR, WholeTown, served
 from tests.fakes.telegram.server.server import TelegramServer
-from tests.fakes.telegram.whole import NewGroup, labels_of, new_group
+from tests.fakes.telegram.whole import NewGroup, new_group
 
 POST = "They should all go back where they came from, every one of them."
 OWN = "Most of us came from somewhere. You are all welcome here."
@@ -130,12 +129,6 @@ async def _posted_once(town: WholeTown, post: JSON, text: str) -> None:
     assert states.count(CaseState.SENDING) == states.count(CaseState.POSTED) == 1
 
 
-async def _has_trouble(town: WholeTown, words: str) -> bool:
-    """Whether the managers read that, and where they choose another channel."""
-    rows = await _rows(town, BoardTroubleRow)
-    return any(words in from_json(row.message) and "community review" in from_json(row.remedy) for row in rows)
-
-
 async def test_a_case_is_edited_and_approved_on_discord_and_posted_on_mastodon_once(tmp_path: Path) -> None:
     """From the mention to the card, the text of one's own, the exact text once more, and the reply."""
     async with _with_discord(tmp_path) as (town, server):
@@ -177,32 +170,6 @@ async def test_who_has_no_role_or_lost_it_decides_nothing_on_discord(tmp_path: P
         assert await _replies(town, post) == []
 
 
-async def test_no_card_stands_in_a_channel_that_everybody_sees(tmp_path: Path) -> None:
-    """The managers read why in their settings, and where they choose another one."""
-    async with _with_discord(tmp_path) as (town, server):
-        await _reviewed_in(town, f"discord/{server.square.id}")
-        await _flagged(town)
-        await town.until(partial(_is_in, town, CaseState.IN_REVIEW))
-        await town.until(partial(_has_trouble, town, "Everybody can see"))
-        assert server.replies() == []
-        assert [row.channel for row in await _rows(town, ReviewCardRow) if row.channel.startswith("discord")] == []
-
-
-async def test_no_card_stands_in_a_group_whose_own_cases_are_reviewed_elsewhere(tmp_path: Path) -> None:
-    """Its members are not the moderators of anything, although nobody else can read it."""
-    async with _with_telegram(tmp_path) as (town, group):
-        async with open_database(town.settings) as database:
-            desk = CommunityDesk(database)
-            members = await desk.known("telegram", str(group.room))
-            await desk.configure(members, lambda _: {"review_channel": "-100777"}, _OPERATOR)
-        await _reviewed_in(town, "")
-        await _reviewed_in(town, f"telegram/{group.room}")
-        await town.until(partial(_has_trouble, town, "not shown in the group"))
-        await _flagged(town)
-        await town.until(partial(_is_in, town, CaseState.IN_REVIEW))
-        assert group.cards() == []
-
-
 async def test_a_case_is_edited_and_approved_on_telegram_and_posted_on_mastodon_once(tmp_path: Path) -> None:
     """The text is written as an answer to a prompt; what is shown then is what is posted."""
     async with _with_telegram(tmp_path) as (town, group):
@@ -222,21 +189,3 @@ async def test_a_case_is_edited_and_approved_on_telegram_and_posted_on_mastodon_
         await _posted_once(town, post, OWN)
         assert await group.until(lambda: group.card("The reply is posted."))
         assert group.replies() == []
-
-
-async def test_a_role_that_is_taken_between_the_two_steps_ends_at_once_on_telegram(tmp_path: Path) -> None:
-    async with _with_telegram(tmp_path) as (town, group):
-        user = group.people["moderator"]
-        await _is_moderator(town, "telegram", user)
-        post = await _flagged(town)
-        card = await group.until(lambda: group.card("Waits for your decision."))
-        await group.press("moderator", card, "Approve draft 1…")
-        whispers = partial(group.server.town.whispers_to, user, group.room)
-        shown = await group.until(
-            lambda: next((each for each in whispers() if "Yes, post this reply" in labels_of(each)), None)
-        )
-        await _is_moderator(town, "telegram", user, is_one=False)
-        refused = await group.press("moderator", shown, "Yes, post this reply")
-        assert "Only moderators" in refused["text"]
-        assert await _is_in(town, CaseState.IN_REVIEW)
-        assert await _replies(town, post) == []

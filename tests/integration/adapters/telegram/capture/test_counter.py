@@ -90,15 +90,6 @@ async def test_without_the_right_to_delete_the_command_stays(server: TelegramSer
         assert command in town.people.public(town.group) and town.in_public() == []
 
 
-async def test_a_command_for_another_bot_is_left_alone(town: CaptureTown) -> None:
-    """Nor is one that only looks like ours."""
-    post = town.people.say(town.author, town.group, HATE)
-    town.people.command(town.volunteer, town.group, "counter@other_bot", reply_to=post)
-    town.people.say(town.volunteer, town.group, "the /counter of the shop", reply_to=post)
-    await town.hear()
-    assert town.desk.flagged == [] and len(town.people.public(town.group)) == 3
-
-
 async def test_a_person_without_a_role_is_refused_in_private(town: CaptureTown) -> None:
     """Unless the group lets members flag; then their flag is counted, and they get no drafts."""
     await town.opens_private_chat(town.stranger)
@@ -239,7 +230,7 @@ async def test_what_a_server_shows_to_all_after_all_is_deleted_at_once(whisperin
     assert [asked.method for asked in town.server.requests if asked.method == "deleteMessage"] == ["deleteMessage"]
 
 
-@pytest.mark.parametrize("kind", ["5xx", "drop", "429"])
+@pytest.mark.parametrize("kind", ["5xx", "429"])
 async def test_a_leak_that_cannot_be_deleted_is_told_and_none_follows(
     whispering: CaptureTown, caplog: pytest.LogCaptureFixture, kind: str
 ) -> None:
@@ -278,48 +269,6 @@ async def test_an_ephemeral_command_keeps_its_answer_while_the_database_is_away(
 
 
 # What is not taken
-
-
-async def test_a_group_that_nobody_set_up_is_private_unless_it_has_a_public_name(town: CaptureTown) -> None:
-    """Everybody can read a public group."""
-    for username, taken in ((None, 0), ("brenmoor", 1)):
-        group = town.people.add_group(members=(town.author, town.volunteer), username=username, bot="administrator")
-        post = town.people.say(town.author, group, HATE)
-        town.people.command(town.volunteer, group, "counter", reply_to=post)
-        await town.hear()
-        assert len(town.desk.flagged) == taken
-    assert "groups where it was not set up" in town.told(town.volunteer)[0]
-
-
-async def test_what_no_person_wrote_is_not_taken(town: CaptureTown) -> None:
-    """A group's own channel, an administrator behind the group, a note of Telegram."""
-    channel = town.people.add_group("News", kind="channel", owner=town.manager, bot=None)
-    town.people.link(channel, town.group)
-    state, eve = town.server.state, town.people.add_user("Eve")
-    for post in (
-        town.people.post(channel, HATE),
-        town.people.say(town.manager, town.group, HATE, as_chat=town.group),
-        state.keep(state.chat(town.group), {"from": state.users[town.stranger], "left_chat_member": state.users[eve]}),
-    ):
-        town.people.command(town.volunteer, town.group, "counter", reply_to=post)
-    await town.hear()
-    assert town.desk.flagged == []
-    assert [said.split("\n")[0] for said in town.told(town.volunteer)] == [
-        "This is a post of the group's own channel.",
-        "An administrator wrote this message in the group's name: nobody can tell which person.",
-        "This message has no words that Antiphon can read.",
-    ]
-
-
-async def test_a_comment_below_a_channels_post_is_a_conversation_of_its_own(town: CaptureTown) -> None:
-    """Else a channel's post would get one reply for all its comments."""
-    channel = town.people.add_group("News", kind="channel", owner=town.manager, bot=None)
-    town.people.link(channel, town.group)
-    shared = town.people.post(channel, "The new school opens.")
-    comment = town.people.say(town.author, town.group, HATE, reply_to=shared)
-    town.people.command(town.volunteer, town.group, "counter", reply_to=comment)
-    await town.hear()
-    assert town.desk.flagged[0].root == ""
 
 
 async def test_in_a_topic_a_command_that_answers_nothing_flags_nothing(town: CaptureTown) -> None:

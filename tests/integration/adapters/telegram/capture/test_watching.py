@@ -61,16 +61,6 @@ async def test_a_topic_is_watched_with_its_group(watched: CaptureTown) -> None:
     assert [post.ref.channel for post in town.desk.flagged] == [f"{forum}/{topic}"]
 
 
-async def test_the_caption_of_a_picture_is_its_text(watched: CaptureTown) -> None:
-    town = watched
-    state = town.server.state
-    picture = {"file_id": "f", "file_unique_id": "u", "width": 1, "height": 1}
-    said = {"from": state.users[town.author], "photo": [picture], "caption": HATE}
-    state.updates.add("message", state.keep(state.chat(town.group), said))
-    await town.hear()
-    assert [post.text for post in town.desk.flagged] == [HATE]
-
-
 async def test_what_no_person_wrote_is_not_watched(watched: CaptureTown) -> None:
     """The group's channel and its administrators in the group's name; who writes as another channel is."""
     town = watched
@@ -144,20 +134,6 @@ async def test_the_flag_reaction_flags_and_is_taken_off(watched: CaptureTown) ->
     assert (flagged.text, flagged.flagged_how, flagged.flagged_by) == ("go home", "reaction", str(town.volunteer))
     assert flagged.priority is Priority.FLAGGED
     assert list(town.server.state.reactions[town.group, post["message_id"]]) == [town.stranger]
-
-
-async def test_the_reaction_of_a_member_counts_where_members_may_flag(watched: CaptureTown) -> None:
-    """And is taken off like a moderator's: it would show who flags."""
-    town = watched
-    policy = town.governance.policies[str(town.group)]
-    town.governance.policies[str(town.group)] = replace(policy, members_flag=True)
-    town.desk.needed = 1
-    post = town.people.say(town.author, town.group, "go home")
-    town.people.react(town.stranger, post)
-    await town.hear()
-    assert town.desk.members == [str(town.stranger)]
-    assert [(flagged.text, flagged.flagged_how) for flagged in town.desk.flagged] == [("go home", "reaction")]
-    assert not town.server.state.reactions.get((town.group, post["message_id"]))
 
 
 async def test_a_reaction_on_a_message_that_was_not_heard_does_nothing(watched: CaptureTown) -> None:

@@ -57,16 +57,6 @@ async def test_all_words_are_read_by_the_filter_and_become_the_case(watched: Cap
     assert watched.detector.read == [flagged.text]
 
 
-@pytest.mark.parametrize("said", WORDS)
-async def test_whoever_asks_about_such_a_message_gets_drafts_for_its_words(town: CaptureTown, said: JSON) -> None:
-    """Also where nothing is watched and no message is remembered."""
-    post = _say(town, **said)
-    town.people.command(town.volunteer, town.group, "counter", reply_to=post)
-    await town.hear()
-    [flagged] = town.desk.flagged
-    assert "they are vermin" in flagged.text and "should go" in flagged.text
-
-
 async def test_who_asks_about_a_poll_in_a_form_that_nobody_knows_is_told_so(town: CaptureTown) -> None:
     """The command goes out of sight, and nothing is flagged; with a caption the post's plain words are taken."""
     older = {name: value for name, value in POLL.items() if name != "members_only"}
@@ -142,18 +132,6 @@ async def test_an_album_is_known_where_nothing_else_is_remembered(town: CaptureT
     town.people.command(town.volunteer, town.group, "counter", reply_to=second)
     await town.hear()
     assert [flagged.ref.message for flagged in town.desk.flagged] == [str(first["message_id"])]
-
-
-async def test_a_message_without_words_is_refused_with_a_step_that_helps(town: CaptureTown) -> None:
-    post = _say(town, photo=PHOTO)
-    town.people.command(town.volunteer, town.group, "counter", reply_to=post)
-    await town.hear()
-    [told] = town.told(town.volunteer)
-    assert "no words that Antiphon can read" in told and "Not read: pictures." in told
-    assert "Type what it says behind /counter" in told
-    town.people.command(town.volunteer, town.group, f"counter {HATE}")
-    await town.hear()
-    assert [flagged.text for flagged in town.desk.flagged] == [HATE]
 
 
 async def test_a_reaction_on_a_message_without_words_is_answered_in_private(watched: CaptureTown) -> None:

@@ -130,13 +130,6 @@ async def test_each_list_is_whole_in_each_language(town: PanelTown) -> None:
         assert len(said) == len(names) and (said == english if language == "en" else not said & english)
 
 
-async def test_a_list_without_a_language_stands_for_every_kind_of_chat(town: PanelTown) -> None:
-    """So nobody, whatever their language, is shown the list of the default scope, where nothing is told."""
-    await commands.tell_commands(town.wire.client)
-    told = town.server.state.commands
-    assert {scope for scope, language in told if not language} == {f'{{"type": "{kind}"}}' for kind in _LISTS}
-
-
 async def test_lists_that_telegram_does_not_take_stop_nothing_else(town: PanelTown) -> None:
     """The caller hears of it, and tries again at the next start."""
     town.server.fault("setMyCommands", "5xx")

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.telegram.connection.limiter import IN_A_GROUP_PER_MINUTE
 from core.errors import AmbiguousSend, NeverShownAgain, PlatformBusy, PlatformUnavailable
 from core.models import PostRef
 from tests.conformance import reply_to
 from tests.fakes.machine.clock import outlasting
 from tests.fakes.telegram.server import sending
 from tests.fakes.telegram.server.server import TelegramServer
-from tests.fakes.telegram.server.state import BOT_ID
 from tests.fakes.telegram.wire import TelegramWire
 
 WORDS = "We all live here."
@@ -58,23 +56,6 @@ async def test_what_telegram_would_change_is_refused_before(wire: TelegramWire, 
     assert wire.server.asked("sendMessage") == []
 
 
-@pytest.mark.parametrize("text", ["@everyone, listen.", "As @slate_roof says.", "(@admin)", "Hello\n@Ada_1"])
-async def test_a_name_that_telegram_would_call_is_refused_before(wire: TelegramWire, text: str) -> None:
-    """Telegram has no way to write a name that calls nobody; only a person's words could, and nobody mentions."""
-    ref = wire.written()
-    with pytest.raises(PlatformUnavailable) as caught:
-        await wire.platform.post(reply_to(ref, text))
-    assert "@" in caught.value.remedy
-    assert wire.server.asked("sendMessage") == []
-
-
-async def test_a_sign_that_calls_nobody_is_posted(wire: TelegramWire) -> None:
-    """An address of e-mail, and an @ between blanks."""
-    ref = wire.written()
-    await wire.platform.post(reply_to(ref, "Write to help@example.org @ any time."))
-    assert wire.standing(ref) == ["Write to help@example.org @ any time."]
-
-
 # The quote above it
 
 
@@ -106,16 +87,6 @@ async def test_a_post_that_was_edited_unheard_gets_no_reply(wire: TelegramWire) 
     assert "Read it again." in caught.value.remedy
     assert wire.standing(ref) == []
     assert len(wire.server.asked("sendMessage")) == 1
-
-
-async def test_an_edit_elsewhere_in_the_post_does_not_matter_to_the_quote(wire: TelegramWire) -> None:
-    """It compares these words only; what an administrator's account hears of edits is told otherwise."""
-    ref = wire.written("I see it in my street.")
-    post = wire.message(ref)
-    assert post is not None
-    wire.town.edit(post, "I see it in my street, I do!")
-    await wire.platform.post(reply_to(ref, WORDS, quote="see it in my street"))
-    assert wire.standing(ref) == [WORDS]
 
 
 @pytest.mark.parametrize("shown", ["in my", ""])
@@ -162,17 +133,6 @@ async def test_an_edited_post_cannot_be_read_and_is_not_said_to_stand(wire: Tele
     assert len(wire.server.requests) == asked
 
 
-@pytest.mark.parametrize("kind", ["5xx", "5xx after", "drop", "lose reply", "not JSON"])
-async def test_no_clear_answer_is_ambiguous_and_not_repeated(wire: TelegramWire, kind: str) -> None:
-    """The reply may stand there; exactly one request went out."""
-    ref = wire.written()
-    wire.server.fault("sendMessage", kind)
-    with pytest.raises(AmbiguousSend) as caught:
-        await wire.platform.post(reply_to(ref, WORDS))
-    assert caught.value.remedy
-    assert len(wire.server.asked("sendMessage")) == 1
-
-
 async def test_a_send_that_never_ends_is_ambiguous(wire: TelegramWire) -> None:
     """A call has its time; it arrived here, and nobody can tell."""
     ref = wire.written()
@@ -193,40 +153,6 @@ async def test_where_nobody_answers_nothing_was_posted(wire: TelegramWire) -> No
     await wire.platform.post(reply_to(ref, WORDS))
     assert wire.standing(ref) == [WORDS]
     assert len(wire.server.asked("sendMessage")) == 1
-
-
-async def test_a_full_minute_is_waited_for_by_the_outbox(wire: TelegramWire) -> None:
-    """More than a group takes: refused here, unsent, with the time to wait; other groups are served."""
-    refs = [wire.written() for _ in range(IN_A_GROUP_PER_MINUTE + 1)]
-    for number, ref in enumerate(refs[:-1]):
-        await wire.platform.post(reply_to(ref, WORDS, f"a{number}"))
-    with pytest.raises(PlatformBusy) as caught:
-        await wire.platform.post(reply_to(refs[-1], WORDS, "last"))
-    assert caught.value.retry_after_seconds == 60
-    assert len(wire.server.asked("sendMessage")) == IN_A_GROUP_PER_MINUTE
-    wire.group = wire.town.add_group("Elsewhere")
-    await wire.platform.post(reply_to(wire.written(), WORDS, "elsewhere"))
-
-
-async def test_the_chat_that_was_left_takes_no_reply(wire: TelegramWire) -> None:
-    """A refusal is certain, and says what to do."""
-    ref = wire.written()
-    wire.town.set_member(wire.group, BOT_ID, "kicked", by=wire.owner)
-    with pytest.raises(PlatformUnavailable) as caught:
-        await wire.platform.post(reply_to(ref, WORDS))
-    assert not isinstance(caught.value, PlatformBusy)
-    assert caught.value.remedy
-
-
-async def test_a_group_that_became_a_supergroup_takes_no_reply(wire: TelegramWire) -> None:
-    """Its earlier messages have no number in the new one, so nothing is posted anywhere."""
-    wire.group = wire.town.add_group("Small", kind="group")
-    ref = wire.written()
-    now = wire.town.migrate(wire.group)
-    with pytest.raises(PlatformUnavailable) as caught:
-        await wire.platform.post(reply_to(ref, WORDS))
-    assert "supergroup" in caught.value.message
-    assert wire.town.of_bot(now) == []
 
 
 @pytest.mark.parametrize("ref", [PostRef("telegram", "-1001", "-1001", "0"), PostRef("discord", "1", "1", "1")])

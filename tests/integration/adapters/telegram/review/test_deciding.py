@@ -28,20 +28,6 @@ async def test_approving_takes_two_actions_and_shows_the_exact_text(room: Telegr
     assert len(room.cards) == 1
 
 
-async def test_who_presses_twice_reads_what_they_decided(room: TelegramRoom) -> None:
-    """Not that somebody with their own name was faster."""
-    await room.show()
-    for _ in range(2):
-        await room.press("moderator", room.card, "Approve draft 1…")
-    first, second = room.told("moderator")
-    await room.press("moderator", first, "Yes, post this reply")
-    said = await room.press("moderator", second, "Yes, post this reply")
-    told = " ".join([said, *(one["text"] for one in room.told("moderator"))])
-    assert "You decided this already (approved)." in told
-    assert "faster" not in told
-    assert len(room.casework.decided) == 1
-
-
 async def test_buttons_work_after_a_restart(room: TelegramRoom) -> None:
     """All that a button knows is in its data."""
     await room.show()

@@ -9,7 +9,7 @@ import pytest
 from core.desk.rules.closures import CloseReason
 from core.errors import StoreUnavailable
 from tests.fakes.desk.review_desk import review_desk
-from tests.fakes.ports.cards import DRAFTS, EVIDENCE, REVIEWED, samples
+from tests.fakes.ports.cards import DRAFTS
 from tests.fakes.telegram.review import TelegramRoom
 
 _OWN = "We all live here.\nTruly, @all: ask us & <b>more</b> of _us_ &amp; them"
@@ -97,34 +97,6 @@ async def test_a_text_that_cannot_be_used_is_given_back(room: TelegramRoom) -> N
     assert any("Shorten it by 61 characters." in one["text"] for one in room.cards)
     await room.press("moderator", given_back, "Mend this text…")
     assert room.cards[-1]["text"].endswith("w" * 2000)
-
-
-async def test_a_text_that_no_block_can_show_comes_as_a_file(room: TelegramRoom) -> None:
-    """A tab looks like a space there: the file holds the very text."""
-    await room.show()
-    await room.press("moderator", room.card, "Edit draft 1…")
-    await room.write("moderator", "Read\tthis again.", room.cards[-1])
-    file, shown = room.cards[-2:]
-    assert file["document"]["file_name"] == "reply.txt"
-    assert "It is in the file" in shown["text"]
-
-
-async def test_a_case_without_a_draft_is_answered_from_the_points_on_its_card(room: TelegramRoom) -> None:
-    """The button stands on the card itself; the text is approved in two actions."""
-    await room.show(samples()["Needs a person, no draft"])
-    said = room.card["text"]
-    assert "Points to write from" in said
-    assert all(claim in said for claim in REVIEWED.claims)
-    assert EVIDENCE[0].summary in said
-    linked = [one.get("url") for one in room.card["entities"]]
-    assert EVIDENCE[0].source.url in linked
-    await room.press("moderator", room.card, "Write a reply of your own…")
-    await room.write("moderator", "We all live here.", room.cards[-1])
-    shown = room.cards[-1]
-    assert "We all live here." in shown["text"]
-    assert room.casework.decided == []
-    await room.press("moderator", shown, "Yes, post this reply")
-    assert [what for what, _, _ in room.casework.decided] == ["approve"]
 
 
 async def test_a_picture_is_no_text(room: TelegramRoom) -> None:

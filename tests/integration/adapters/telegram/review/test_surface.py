@@ -171,12 +171,6 @@ async def test_deleted_cards_are_looked_for_once_an_hour(room: TelegramRoom) -> 
     assert (looked.standing, looked.gone) == (frozenset(), frozenset({shown}))
 
 
-async def test_a_card_speaks_the_language_of_its_community(room: TelegramRoom) -> None:
-    """And a person who presses is answered in their own, or in it."""
-    await room.show(samples()["Approved"], community_language="es")
-    assert "Ir a la publicación" in room.card["text"] or "Aprobad" in room.card["text"]
-
-
 async def test_where_a_community_chose_no_language_a_card_speaks_that_of_most_people_heard_there(
     room: TelegramRoom,
 ) -> None:

@@ -41,11 +41,6 @@ def test_the_description_holds_what_aiogram_knows() -> None:
     assert grown(document) == document, "Run: python -m tools.telegram_later_spec"
 
 
-async def test_it_logs_in(bot: aiogram.Bot) -> None:
-    me = await bot.me()
-    assert (me.id, me.is_bot, me.username) == (123456, True, "antiphon_bot")
-
-
 async def test_a_command_is_polled_answered_pressed_and_edited(server: TelegramServer, bot: aiogram.Bot) -> None:
     dispatcher = aiogram.Dispatcher()
     button = aiogram.types.InlineKeyboardButton(text="Post", callback_data="p", style="success")
@@ -86,86 +81,6 @@ async def test_a_command_is_polled_answered_pressed_and_edited(server: TelegramS
     assert [list(update)[1] for update in server.state.updates.made] == ["message", "callback_query"]
 
 
-async def test_offsets_confirm(server: TelegramServer, bot: aiogram.Bot) -> None:
-    ada = server.town.add_user("Ada")
-    server.town.say(ada, None, "one")
-    server.town.say(ada, None, "two")
-    first = await bot.get_updates()
-    assert await bot.get_updates() == first
-    rest = await bot.get_updates(offset=first[0].update_id + 1)
-    assert [update.message.text for update in rest if update.message] == ["two"]
-
-
-async def test_reactions_and_members_come_as_it_reads_them(server: TelegramServer, bot: aiogram.Bot) -> None:
-    ada = server.town.add_user("Ada")
-    group = server.town.add_group(owner=ada, bot="administrator", forum=True)
-    await bot.get_updates(allowed_updates=["message", "message_reaction", "my_chat_member"])
-    topic = server.town.add_topic(group)
-    post = server.town.say(ada, group, "They should all go.", topic=topic)
-    server.town.react(ada, post, "👎")
-    server.town.set_member(group, bot.id, "member", by=ada)
-    note, message, reaction, change = await bot.get_updates()
-    assert note.message is not None
-    assert note.message.forum_topic_created is not None
-    assert message.message is not None
-    assert (message.message.message_thread_id, message.message.is_topic_message) == (topic, True)
-    assert isinstance(reaction.message_reaction, aiogram.types.MessageReactionUpdated)
-    (given,) = reaction.message_reaction.new_reaction
-    assert isinstance(given, aiogram.types.ReactionTypeEmoji)
-    assert given.emoji == "👎"
-    assert change.my_chat_member is not None
-    assert change.my_chat_member.new_chat_member.status == "member"
-    assert (await bot.get_chat_member(group, ada)).status == "creator"
-    assert (await bot.get_chat(group)).is_forum
-    assert len(await bot.get_chat_administrators(group)) == 1
-
-
-async def test_a_missing_or_changed_answered_message_is_an_error(server: TelegramServer, bot: aiogram.Bot) -> None:
-    ada = server.town.add_user("Ada")
-    group = server.town.add_group(owner=ada)
-    post = server.town.say(ada, group, "They should all go.")
-    reply = aiogram.types.ReplyParameters(message_id=post["message_id"], quote="all go")
-    bare = aiogram.types.LinkPreviewOptions(is_disabled=True)
-    sent = await bot.send_message(group, "Who?", reply_parameters=reply, link_preview_options=bare)
-    assert sent.quote is not None
-    assert sent.quote.text == "all go"
-    server.town.edit(post, "They should stay.")
-    with pytest.raises(aiogram.exceptions.TelegramBadRequest, match="QUOTE_TEXT_INVALID"):
-        await bot.send_message(group, "Who?", reply_parameters=reply)
-    server.town.delete(post)
-    with pytest.raises(aiogram.exceptions.TelegramBadRequest, match="message to be replied not found"):
-        await bot.send_message(group, "Who?", reply_parameters=reply)
-
-
-async def test_each_error_is_the_one_that_it_knows(server: TelegramServer, bot: aiogram.Bot) -> None:
-    ada = server.town.add_user("Ada")
-    with pytest.raises(aiogram.exceptions.TelegramForbiddenError):
-        await bot.send_message(ada, "x")
-    server.town.start(ada)
-    server.fault("sendMessage", "429", retry_after=3)
-    with pytest.raises(aiogram.exceptions.TelegramRetryAfter) as busy:
-        await bot.send_message(ada, "x")
-    assert busy.value.retry_after == 3
-    server.fault("sendMessage", "5xx after")
-    with pytest.raises(aiogram.exceptions.TelegramServerError):
-        await bot.send_message(ada, "arrived")
-    server.fault("getUpdates", "409")
-    with pytest.raises(aiogram.exceptions.TelegramConflictError):
-        await bot.get_updates()
-    server.fault("sendMessage", "lose reply")
-    with pytest.raises(aiogram.exceptions.TelegramNetworkError):
-        await bot.send_message(ada, "arrived, too")
-    sent = await bot.send_message(ada, "same")
-    with pytest.raises(aiogram.exceptions.TelegramBadRequest, match="message is not modified"):
-        await sent.edit_text("same")
-    group = server.town.add_group(owner=ada, kind="group")
-    new = server.town.migrate(group)
-    with pytest.raises(aiogram.exceptions.TelegramMigrateToChat) as moved:
-        await bot.send_message(group, "x")
-    assert moved.value.migrate_to_chat_id == new
-    assert [message["text"] for message in server.town.of_bot(ada)] == ["arrived", "arrived, too", "same"]
-
-
 async def test_ephemeral_messages_are_as_it_knows_them(server: TelegramServer, bot: aiogram.Bot) -> None:
     commands = [aiogram.types.BotCommand(command="counter", description="Flag a post", is_ephemeral=True)]
     await bot.set_my_commands(commands, aiogram.types.BotCommandScopeAllGroupChats())
@@ -188,11 +103,3 @@ async def test_ephemeral_messages_are_as_it_knows_them(server: TelegramServer, b
     )
     assert await bot.delete_ephemeral_message(chat_id=group, receiver_user_id=ada, ephemeral_message_id=2)
     assert server.town.of_bot(group) == []
-
-
-async def test_a_file_arrives(server: TelegramServer, bot: aiogram.Bot) -> None:
-    ada = server.town.add_user("Ada")
-    server.town.start(ada)
-    sent = await bot.send_document(ada, aiogram.types.BufferedInputFile(b"a,b\n", "stats.csv"), caption="Here")
-    assert sent.document is not None
-    assert (sent.document.file_name, server.state.files[sent.document.file_id]) == ("stats.csv", b"a,b\n")

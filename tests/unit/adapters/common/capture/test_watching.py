@@ -221,13 +221,6 @@ async def test_a_post_with_a_case_is_not_found_again(square: Square) -> None:
     assert len(await square.hear(Remarked(), Remarked())) == 1
 
 
-async def test_another_channel_is_not_read(square: Square) -> None:
-    """Only what a manager named."""
-    await square.watching.written(Remarked(), "another")
-    await square.settle()
-    assert square.detector.read == []
-
-
 async def test_a_broken_filter_is_counted_and_ends_nothing(square: Square) -> None:
     """The next post is looked at again."""
     square.detector.is_broken = True
@@ -268,12 +261,6 @@ async def test_an_alert_counts_only_where_there_are_moderators(square: Square) -
     await square.watching.alerted("town", "square", "the platform's filter", find)
     await square.settle()
     assert (looked, square.desk.flagged) == (["once"], [])
-
-
-async def test_a_found_post_waits_for_a_database_that_is_away(square: Square) -> None:
-    """Nobody would flag it again (invariant I3)."""
-    square.desk.errors += [StoreUnavailable("The database is away.", remedy="Wait.")] * 2
-    assert len(await square.hear(Remarked(), Remarked(number=2))) == 2
 
 
 async def test_a_found_post_that_is_refused_ends_no_other(square: Square, caplog: pytest.LogCaptureFixture) -> None:

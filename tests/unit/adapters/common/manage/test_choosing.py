@@ -93,20 +93,16 @@ def words(panel: Panel) -> str:
     ("chosen", "changed"),
     [
         (PanelAnswer(setup.PANEL, "review_channel", ("room",)), {"review_channel": "room"}),
-        (PanelAnswer(setup.PANEL, "review_channel"), {"review_channel": ""}),
         (PanelAnswer(setup.PANEL, "watched_channels", ("a", "b")), {"watched_channels": ("a", "b")}),
         (PanelAnswer(setup.PANEL, "everybody_role", ("verified",)), {"everybody_role": "verified"}),
-        (PanelAnswer(setup.PANEL, "everybody_role"), {"everybody_role": ""}),
         (PanelAnswer(setup.PANEL, "language", ("eu",)), {"language": "eu"}),
         (PanelAnswer(setup.PANEL, "language", ("any",)), {"language": None}),
         (PanelAnswer(setup.PANEL, "quotes", ("yes",)), {"quotes": True}),
-        (PanelAnswer(setup.PANEL, "quotes", ("no",)), {"quotes": False}),
         (PanelAnswer(setup.PANEL, "reaction", typed={"reaction": " ! "}), {"reaction": "!"}),
         (PanelAnswer(setup.CALLS, "threat", ("staff",)), {"calls": {CallKind.THREAT: "staff"}}),
         (PanelAnswer(setup.CALLS, "second"), {"calls": {}}),
         (PanelAnswer(setup.CALLS, "waiting_minutes", ("60",)), {"waiting_minutes": 60}),
         (PanelAnswer(setup.CALLS, "quiet_hours", ("22:00-07:00",)), {"quiet_hours": "22:00-07:00"}),
-        (PanelAnswer(setup.CALLS, "quiet_hours"), {"quiet_hours": ""}),
         (PanelAnswer(setup.CALLS, "threats_in_quiet_hours", ("yes",)), {"threats_in_quiet_hours": True}),
         (PanelAnswer(setup.CALLS, "hours", typed={"hours": " 22:30 – 06:15 "}), {"quiet_hours": "22:30-06:15"}),
         (PanelAnswer(setup.CALLS, "time_zone", typed={"time_zone": " Europe/Madrid "}), {"time_zone": "Europe/Madrid"}),
@@ -123,6 +119,7 @@ def words(panel: Panel) -> str:
             PanelAnswer(targets.PANEL, "keywords", typed={"keywords_0": "b\na\n", "keywords_1": "b"}),
             {"keywords": ("b", "a")},
         ),
+        (PanelAnswer(targets.PANEL, "forbidden", typed={"forbidden_0": "b\n\n b \na c"}), {"forbidden": ("b", "a c")}),
         (
             PanelAnswer(
                 targets.PANEL, "voice", typed={"tone": "warm  words", "publishers": "OECD\n", "evidence_since": ""}

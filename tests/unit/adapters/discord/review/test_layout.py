@@ -98,14 +98,6 @@ def test_a_card_says_who_wrote_where_and_what_flagged_it(post: FlaggedPost, flag
     assert "Earlier: 3 (2 answered, 1 not hateful)." in shown
 
 
-def test_every_text_of_a_draft_that_is_shown_is_whole() -> None:
-    """A draft is never cut: half of a reply is not what would be posted."""
-    for length in range(100, 2001, 100):
-        draft = replace(DRAFTS[0], text=f"{DRAFTS[0].rank}" + "w" * length)
-        shown = "\n".join(texts_of(card_layout(replace(REVIEWED, drafts=(draft,)), "en").to_components()))
-        assert draft.text in shown or f"{draft.rank}www" not in shown
-
-
 def test_a_text_of_ones_own_that_waits_for_a_second_person_stands_on_the_card() -> None:
     """Whole, with who approved it and a button for this very text; one that is a draft is named by its rank."""
     own, draft = "We all live here.\nTruly.", DRAFTS[0].text

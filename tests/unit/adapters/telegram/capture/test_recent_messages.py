@@ -5,19 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from adapters.telegram.capture.posts import RecentMessages, conversation_of
+from tests.fakes.machine.clock import Seconds
 from tests.fakes.telegram.written import BO, GROUP, message
 
 ANE: dict[str, Any] = {"from": {"id": 6, "is_bot": False, "first_name": "Ane"}}
-
-
-class Seconds:
-    """A clock."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def test_the_oldest_is_forgotten_first() -> None:
@@ -27,7 +18,7 @@ def test_the_oldest_is_forgotten_first() -> None:
     for number in (1, 2, 3):
         recent.add(message(number))
     assert [recent.find(-1001, number) is not None for number in (1, 2, 3)] == [False, True, True]
-    seconds.now = 3601.0
+    seconds.now += 3601
     assert recent.find(-1001, 3) is None
 
 
@@ -36,11 +27,11 @@ def test_an_edit_takes_the_place_of_the_message_and_its_age() -> None:
     seconds = Seconds()
     recent = RecentMessages(seconds_now=seconds)
     recent.add(message(1))
-    seconds.now = 3000.0
+    seconds.now += 3000
     recent.add(message(1, "milder"))
     found = recent.find(-1001, 1)
     assert found is not None and found.text == "milder"
-    seconds.now = 3601.0
+    seconds.now += 601
     assert recent.find(-1001, 1) is None
 
 
