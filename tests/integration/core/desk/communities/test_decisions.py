@@ -29,7 +29,6 @@ from tests.fakes.desk.people import (
 
 @pytest.fixture
 def managing(database: Database) -> CommunityDesk:
-    """The desk of the communities of the test's database."""
     return CommunityDesk(database)
 
 

@@ -169,7 +169,6 @@ async def test_an_unknown_community_is_refused(database: Database, out: Path) ->
 
 @pytest.fixture
 def out(tmp_path: Path) -> Path:
-    """A folder for exports alone."""
     folder = tmp_path / "out"
     folder.mkdir()
     return folder

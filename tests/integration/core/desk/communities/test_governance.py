@@ -57,7 +57,6 @@ def source() -> FakeRoles:
 
 @pytest.fixture
 def governance(database: Database, source: FakeRoles) -> CommunityGovernance:
-    """CommunityGovernance over the test's database, with one platform connected."""
     made = CommunityGovernance(database, LiveRoles(database, {PLATFORM: source}))
     port: casework.Governance = made
     assert port is made

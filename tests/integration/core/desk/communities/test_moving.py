@@ -35,7 +35,6 @@ def source() -> FakeRoles:
 
 @pytest.fixture
 def governance(database: Database, source: FakeRoles) -> CommunityGovernance:
-    """CommunityGovernance over the test's database."""
     return CommunityGovernance(database, LiveRoles(database, {PLATFORM: source}))
 
 
@@ -51,7 +50,6 @@ async def ids(database: Database) -> list[tuple[str, str]]:
 
 
 async def holds(database: Database) -> bool:
-    """Whether every promise of the desk holds."""
     return [finding for finding in await audit(database) if not finding.ok] == []
 
 

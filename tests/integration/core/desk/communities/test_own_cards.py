@@ -50,7 +50,6 @@ ANE = replace(ADMIN, name="Ane Etxebarria")
 
 @pytest.fixture
 def cards(database: Database) -> OwnCards:
-    """The own cards of the test's database."""
     return OwnCards(database)
 
 

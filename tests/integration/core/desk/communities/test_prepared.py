@@ -50,7 +50,6 @@ ANE = replace(ADMIN, name="Ane Etxebarria")
 
 @pytest.fixture
 def replies(database: Database) -> PreparedReplies:
-    """The prepared replies of the test's database."""
     return PreparedReplies(database)
 
 

@@ -43,7 +43,6 @@ class CallingEngine(Engine):
         self._let = dict[str, asyncio.Semaphore]()
 
     def let(self, message: str, calls: int = CALLS) -> None:
-        """Let so many calls for a post end."""
         for _ in range(calls):
             self._of(message).release()
 

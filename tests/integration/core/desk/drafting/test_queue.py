@@ -31,7 +31,6 @@ LAPSED = 61.0  # seconds after which a lease is over
 
 @pytest.fixture
 def other(database: Database) -> DraftQueue:
-    """Another worker's view."""
     return DraftQueue(database, "worker-2")
 
 
@@ -73,21 +72,6 @@ async def test_a_volunteer_who_asks_comes_before_what_a_filter_found(
     assert await queue.take() is None
 
 
-async def test_communities_take_turns_over_all_workers(
-    desk: Desk, queue: DraftQueue, other: DraftQueue, clock: FakeClock
-) -> None:
-    """Ten flags in one place do not make another wait for ten drafts."""
-    for number in range(3):
-        await flag(desk, f"raid {number}", "raided")
-        clock.advance(1)
-    communities = [(await take(queue)).case.post.ref.community]
-    await flag(desk, "calm", "calm")
-    for worker in (other, queue, other):
-        clock.advance(1)
-        communities.append((await take(worker)).case.post.ref.community)
-    assert communities == ["raided", "calm", "raided", "raided"]
-
-
 async def test_a_community_is_held_to_its_limit(database: Database, desk: Desk) -> None:
     """Over all workers; what is stored or put off makes room."""
     queues = [DraftQueue(database, f"worker-{number}", per_community=1) for number in range(2)]
@@ -97,15 +81,6 @@ async def test_a_community_is_held_to_its_limit(database: Database, desk: Desk) 
     assert await queues[1].take() is None
     await queues[0].store(held, suggestion_for(held.case.post))
     assert (await take(queues[1])).case.id != held.case.id
-
-
-async def test_workers_that_take_together_get_each_case_once(database: Database, desk: Desk) -> None:
-    """Also where a limit lets them wait for each other."""
-    for number in range(4):
-        await flag(desk, f"{number}")
-    queues = [DraftQueue(database, f"worker-{number}", per_community=3) for number in range(6)]
-    taken = [found for found in await asyncio.gather(*(queue.take() for queue in queues)) if found is not None]
-    assert len(taken) == len({found.case.id for found in taken}) == 3
 
 
 async def test_a_case_that_cannot_be_read_holds_no_other_up(

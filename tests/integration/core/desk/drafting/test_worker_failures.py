@@ -155,7 +155,6 @@ async def test_a_worker_whose_model_is_away_rests_before_the_next_case(
 
 @asynccontextmanager
 async def _by_server(queue: DraftQueue, desk: Desk) -> AsyncIterator[tuple[ChatServer, Worker]]:
-    """A worker whose model is behind a server, over the wire."""
     with serving(hate_finding(draft="Everybody was new here once, and so were your own grandparents.")) as server:
         model = ChatModel(server.url, "sk-canary", "fake", pause=no_pause)
         engine = Engine(model, FakeEvidence([passage()]), readers_saying(hate=0.99))

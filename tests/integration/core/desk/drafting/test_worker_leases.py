@@ -17,8 +17,8 @@ from core.desk.store.cases import Case
 from core.engine.pipeline import OnProgress
 from core.engine.request import Request
 from core.errors import StoreUnavailable
-from core.models import FlaggedPost, Progress, Suggestion
-from tests.fakes.desk.decisions import drafted, progress_of, take
+from core.models import Progress, Suggestion
+from tests.fakes.desk.decisions import progress_of, take
 from tests.fakes.desk.people import MODERATOR
 from tests.fakes.desk.workers import OTHER_CLAIM, Counted, ToldEngine, drafting, state_of
 from tests.fakes.engine.suggestions import suggestion_for
@@ -95,13 +95,6 @@ async def test_a_chosen_claim_reaches_the_engine(
     stored = await desk.queries.suggestion(in_review.id)
     assert stored is not None
     assert [draft.text for draft in stored.suggestion.drafts] == ["They teach our children."]
-
-
-async def test_a_case_in_review_is_left_alone(worker: Worker, desk: Desk, queue: DraftQueue, post: FlaggedPost) -> None:
-    """There is nothing to draft until somebody asks for it."""
-    case = await drafted(desk, queue, post)
-    assert not await worker.step()
-    assert await desk.queries.case(case.id) == case
 
 
 # Decisions meanwhile

@@ -15,7 +15,6 @@ from core.desk.rules.approval import CaseState
 from core.desk.rules.closures import CloseReason, closed_as
 from core.desk.runtime.faults import installed
 from core.desk.store.cases import Case
-from core.models import FlaggedPost
 from tests.fakes.desk.decisions import take
 from tests.fakes.desk.people import MODERATOR
 from tests.fakes.desk.workers import Counted, ToldEngine, drafting, state_of, worker_of
@@ -67,19 +66,6 @@ async def test_a_cancellation_passes_even_if_the_case_was_moved(
     with pytest.raises(asyncio.CancelledError):
         await task
     assert await state_of(desk, case) is closed_as(reason)
-
-
-async def test_the_worker_runs_until_it_is_stopped(
-    worker: Worker, desk: Desk, engine: ToldEngine, post: FlaggedPost
-) -> None:
-    """It finds what is flagged while it waits, and ends when it is told to."""
-    stop = asyncio.Event()
-    task = asyncio.create_task(worker.run(stop))
-    case = await desk.intake.flag(post)
-    await engine.started.wait()
-    stop.set()
-    await task
-    assert await state_of(desk, case) is CaseState.IN_REVIEW
 
 
 async def _two_at_work(database: Database, desk: Desk, engine: ToldEngine) -> tuple[list[Case], list[Worker]]:

@@ -85,7 +85,6 @@ def _tamper(world: World, statement: str) -> None:
 
 
 async def _broken(world: World, record: OutsideRecord | None = None, limits: AuditLimits | None = None) -> set[str]:
-    """The numbers of the promises that are broken."""
     return set(await check(world.database, record or world.record(), limits, looks_at_schema=False))
 
 

@@ -39,13 +39,11 @@ class Counted:
 
 @pytest.fixture
 def roles() -> FakeRoles:
-    """Two moderators by the platform's rights alone."""
     return FakeRoles(native_one=Role.MODERATOR, native_two=Role.MODERATOR)
 
 
 @pytest.fixture
 def front(database: Database, outbox: Outbox, roles: FakeRoles) -> Casework:
-    """A front desk that asks that platform."""
     return build_casework(build_desk(database, role_sources={PLATFORM: roles}), outbox)
 
 

@@ -298,7 +298,6 @@ class Week:
 
 @pytest.fixture
 def week(database: Database, desk: Desk, post: FlaggedPost, clock: FakeClock) -> Week:
-    """A week of the sample community's desk."""
     return Week(database, desk, post, clock)
 
 

@@ -17,7 +17,7 @@ from core.desk.rules.roles import Person
 from core.desk.store.cases import Case, transition
 from core.errors import BadInput, Conflict, NotAllowed
 from core.models import FlaggedPost
-from tests.fakes.desk.decisions import approve, drafted, execute, one_row, shown, take
+from tests.fakes.desk.decisions import approve, execute, one_row, shown, take
 from tests.fakes.desk.people import COMMUNITY_ID, MANAGER, MODERATOR, OTHER_MODERATOR, PLATFORM, pseudonym_of
 from tests.fakes.engine.suggestions import DRAFT_TEXTS, suggestion_for
 
@@ -92,37 +92,6 @@ async def test_of_a_hundred_approvals_at_once_one_wins(desk: Desk, in_review: Ca
     pressed = [people[turn % 3].name for turn in range(100)].count(names[winners[0].moderator])
     assert (len(own), len(others)) == (pressed - 1, 100 - pressed)
     assert await one_row(database, "SELECT (SELECT count(*) FROM approvals), (SELECT count(*) FROM outbox)") == (1, 1)
-
-
-async def test_an_edit_is_recorded(desk: Desk, queue: DraftQueue, post: FlaggedPost, database: Database) -> None:
-    """Later drafts learn from edits, and the audit must tell a person's words from the engine's."""
-    case = await drafted(desk, queue, post)
-    for rank in (1, None):
-        await approve(desk, case, rank=rank)
-        case = await desk.decisions.undo(case.id, case.version + 1, MODERATOR)
-    assert [
-        int(str(n)) for n in await one_row(database, "SELECT count(*), sum(CAST(edited AS INTEGER)) FROM approvals")
-    ] == [2, 2]
-
-
-async def test_a_text_that_holds_nothing_or_half_a_character_is_not_shown(desk: Desk, in_review: Case) -> None:
-    """The case stays in review, with its version."""
-    for reply, rank, why in (("half \ud83d", None, "surrogate"), (" ", None, "empty"), (None, 9, "no draft of rank 9")):
-        with pytest.raises(BadInput, match=why):
-            await shown(desk, in_review, reply=reply, rank=rank)
-    assert await desk.queries.case(in_review.id) == in_review
-
-
-async def test_undo_brings_the_case_back(desk: Desk, in_review: Case, database: Database) -> None:
-    """Within the window an approval can be taken back, and another text approved."""
-    with pytest.raises(NotAllowed):
-        await desk.decisions.undo(in_review.id, in_review.version, MODERATOR)
-    await approve(desk, in_review)
-    undone = await desk.decisions.undo(in_review.id, in_review.version + 1, OTHER_MODERATOR)
-    assert undone.state is CaseState.IN_REVIEW
-    assert await one_row(database, "SELECT state FROM outbox") == ("cancelled",)
-    await approve(desk, undone, OTHER_MODERATOR, DRAFT_TEXTS[1])
-    assert await one_row(database, "SELECT count(*) FROM outbox WHERE state = 'queued'") == (1,)
 
 
 async def test_withdrawing_an_approved_case_cancels_its_reply(desk: Desk, in_review: Case, database: Database) -> None:

@@ -177,8 +177,6 @@ async def test_why_there_is_no_draft_yet_is_said_in_the_communitys_language(
 
 @dataclass(frozen=True)
 class Scene:
-    """What brings a case to its end."""
-
     front: Casework
     desk: Desk
     queue: DraftQueue

@@ -32,7 +32,6 @@ from tests.fakes.machine.clock import FakeClock
 
 
 async def approved(desk: Desk, case: Case, by: Person, reply: str = BOLD) -> ApprovedReply | AwaitsSecond:
-    """What comes of approving a text."""
     outcome = await desk.approvals.approve((await shown(desk, case, by, reply)).id, by)
     return outcome.reply if isinstance(outcome, CompleteApproval) else outcome
 

@@ -11,5 +11,4 @@ from tests.fakes.machine.clock import FakeClock
 
 @pytest.fixture
 def scene(database: Database, clock: FakeClock) -> SendingScene:
-    """One outbox over the test's database."""
     return SendingScene(database, clock)

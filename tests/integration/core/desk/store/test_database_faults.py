@@ -55,8 +55,9 @@ async def test_a_locked_database_refuses_and_loses_nothing(world: World, tmp_pat
     """Who flags meanwhile is told so; as soon as the lock is free, all goes on."""
     other = _holder(tmp_path / "antiphon.sqlite")
     other.execute("BEGIN IMMEDIATE")
-    with pytest.raises(StoreUnavailable, match="locked"):
+    with pytest.raises(StoreUnavailable, match="locked") as caught:
         await world.flag(1)
+    assert "Another program" in caught.value.remedy
     with pytest.raises(StoreUnavailable, match="locked"):
         await world.send()
     assert world.platform.sent() == ()

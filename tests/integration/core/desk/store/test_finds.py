@@ -37,7 +37,6 @@ def governance(database: Database) -> CommunityGovernance:
 
 @pytest.fixture
 async def find(desk: Desk, queue: DraftQueue, post: FlaggedPost) -> Case:
-    """A post that the filter found, in review."""
     return await drafted(desk, queue, replace(post, score=0.987654321, flagged_how="watched channel"))
 
 

@@ -101,14 +101,6 @@ async def test_a_piece_of_work_is_enqueued_once(work: Jobs) -> None:
     assert await work.take() is None
 
 
-async def test_the_urgent_comes_first(work: Jobs) -> None:
-    """A volunteer who asked is served before who flagged, and a filter's finding last, whoever came first."""
-    await work.add("found", priority=Priority.DETECTED)
-    await work.add("flagged", "two", Priority.FLAGGED)
-    await work.add("asked", "three", Priority.ASKED)
-    assert await work.in_order() == ["asked", "flagged", "found"]
-
-
 async def test_a_priority_that_nobody_knows_is_refused(work: Jobs) -> None:
     """It would wait for ever."""
     with pytest.raises(ValueError, match="7"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +13,7 @@ from core.desk.database.connection import Database
 from core.desk.rules.approval import CaseState
 from core.errors import StoreUnavailable
 from core.models import FlaggedPost
-from tests.fakes.desk.decisions import execute, one_row
+from tests.fakes.desk.decisions import one_row
 from tests.fakes.desk.people import SECRET
 from tests.fakes.desk.traces import all_said
 from tests.fakes.machine.clock import FakeClock
@@ -49,26 +48,6 @@ async def test_a_full_disk_is_said_so(on_sqlite: Database, post: FlaggedPost) ->
     assert len(await desk.queries.cases()) == 1
     await one_row(on_sqlite, "PRAGMA max_page_count = 100000")
     assert (await desk.intake.flag(big)).state is CaseState.QUEUED
-
-
-async def test_a_read_only_database_is_said_so(on_sqlite: Database, post: FlaggedPost) -> None:
-    """A wrong owner of the file is a common mistake of the first day; it gets its own remedy."""
-    await execute(on_sqlite, "PRAGMA query_only = ON")
-    with pytest.raises(StoreUnavailable, match="readonly") as caught:
-        await build_desk(on_sqlite).intake.flag(post)
-    assert "write the database file" in caught.value.remedy
-
-
-async def test_a_held_database_is_said_so(on_sqlite: Database, tmp_path: Path, post: FlaggedPost) -> None:
-    """Another program that keeps the database locked is named as the cause."""
-    holder = sqlite3.connect(tmp_path / "antiphon.sqlite", isolation_level=None)
-    holder.execute("BEGIN IMMEDIATE")
-    try:
-        with pytest.raises(StoreUnavailable, match="locked") as caught:
-            await build_desk(on_sqlite).intake.flag(post)
-        assert "Another program" in caught.value.remedy
-    finally:
-        holder.close()
 
 
 async def test_a_missing_folder_and_a_wrong_file_are_said_so(tmp_path: Path) -> None:

@@ -70,7 +70,6 @@ def _about(suggestion: Suggestion, group: TargetGroup, kind: Kind = Kind.REPLY) 
 
 @pytest.fixture
 def day(desk: Desk, queue: DraftQueue, post: FlaggedPost, clock: FakeClock) -> Day:
-    """A day of the sample community's desk."""
     return Day(desk, queue, post, clock)
 
 

@@ -19,7 +19,6 @@ from tests.fakes.ports.cards import samples
 
 
 async def approved(front: Casework, case: Case, *people: Person, text: str = OWN_TEXT) -> Card:
-    """The card after these people approved a text."""
     for person in people:
         case_now = await card_of(front, case)
         shown = await front.propose(case.id, case_now.version, person, text=text)

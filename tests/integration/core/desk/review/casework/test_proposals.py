@@ -81,7 +81,6 @@ async def test_where_no_words_of_the_post_are_neutral_there_is_no_quote(
 
 
 async def forbid(database: Database, *words: str) -> None:
-    """Let the community forbid exactly these words."""
     await CommunityDesk(database).configure(COMMUNITY_ID, lambda _: {"forbidden": words}, KEEPER)
 
 
