@@ -50,7 +50,6 @@ class AntiphonError(Exception):
 
     @property
     def said(self) -> Sentence:
-        """Message and remedy as one sentence that can be translated."""
         return joined(self.message, self.remedy)
 
     def without_names(self) -> Self:

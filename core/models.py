@@ -183,7 +183,6 @@ class MessageWords:
 
     @property
     def text(self) -> str:
-        """All words, one part below the other."""
         return joined_parts(self.parts)
 
     @property

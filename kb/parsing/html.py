@@ -116,7 +116,6 @@ def lowers(style: Declarations) -> bool:
 
 
 def strikes(style: Declarations) -> bool:
-    """Whether a style draws a line through text."""
     return "line-through" in style.get("text-decoration", "") + style.get("text-decoration-line", "")
 
 

@@ -212,7 +212,6 @@ def _number(stem: str) -> int:
 
 
 def _filter(filters: Filters) -> models.Filter:
-    """The filters in the form that Qdrant takes."""
     anything: dict[str, frozenset[Any]] = {
         "target_groups": frozenset(group.value for group in filters.target_groups),
         "publisher": filters.publishers,

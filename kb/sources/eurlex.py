@@ -86,7 +86,6 @@ class EurLex:
         self._client, self._page_size = client, page_size
 
     def listings(self, wanted: Selection) -> list[str]:
-        """Every keyword of the groups with every kind of document."""
         return [
             key_of(keyword=keyword, type=kind, since=wanted.since)
             for keyword in keywords_for(wanted.target_groups)

@@ -37,7 +37,6 @@ class Field:
     subfields: tuple[tuple[str, str], ...]
 
     def values(self, code: str) -> list[str]:
-        """The texts of the subfields with a code."""
         return [text for subfield_code, text in self.subfields if subfield_code == code]
 
     def first(self, code: str) -> str | None:
@@ -55,7 +54,6 @@ class MarcRecord:
         return (field for field in self.fields if field.tag == tag)
 
     def values(self, tag: str, code: str) -> list[str]:
-        """The texts of a code in all fields with a tag."""
         return [text for field in self.tagged(tag) for text in field.values(code)]
 
     def first(self, tag: str, code: str) -> str | None:
@@ -275,7 +273,6 @@ def _files(record: MarcRecord) -> list[_File]:
 
 
 def _file(url: str, names: list[str], only: str | None) -> _File:
-    """One file, with the names beside its address."""
     paths = (url.partition("?")[0], *names)
     suffixes = (_SUFFIX.search(path) for path in paths)
     marks = [match[1] for match in suffixes if match] + [name.upper() for name in names]

@@ -71,13 +71,11 @@ def lenient(readers: Readers) -> Readers:
 
 @pytest.fixture(scope="session")
 def readers(embedder: SentenceEmbedder) -> Readers:
-    """The shipped readers on the packaged embedding model."""
     return Readers.load(embedder)
 
 
 @pytest.fixture(scope="session")
 def facts() -> tuple[Fact, ...]:
-    """The facts that ship with Antiphon."""
     return load_facts(STARTER_FACTS)
 
 
@@ -89,7 +87,6 @@ def index_cache() -> Path:
 
 @pytest.fixture(scope="session")
 def index(facts: tuple[Fact, ...], embedder: SentenceEmbedder, index_cache: Path) -> KnowledgeIndex:
-    """The built index of the shipped facts."""
     index = KnowledgeIndex(facts, embedder, index_cache)
     index.open()
     return index
@@ -130,7 +127,6 @@ def clock() -> FakeClock:
 
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[URL]:
-    """A real server, with the template of every test's database."""
     with postgresql_server() as server:
         asyncio.run(make_templates(server))
         yield server
@@ -189,31 +185,26 @@ def config(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def desk(database: Database) -> Desk:
-    """A desk over the test's database."""
     return build_desk(database, undo_seconds=15, platforms={PLATFORM: SampleCommunity(max_characters=300)})
 
 
 @pytest.fixture
 def queue(database: Database) -> DraftQueue:
-    """The queue of the test's database, as one worker sees it."""
     return DraftQueue(database, "worker-1")
 
 
 @pytest.fixture
 def post() -> FlaggedPost:
-    """A post of the sample community, flagged by a person."""
     return SampleCommunity().flag("103", "mill_pond")
 
 
 @pytest.fixture
 async def case(desk: Desk, post: FlaggedPost) -> Case:
-    """That post's case, in the queue."""
     return await desk.intake.flag(post)
 
 
 @pytest.fixture
 async def in_review(desk: Desk, queue: DraftQueue, post: FlaggedPost) -> Case:
-    """That post's case, with drafts, before a moderator."""
     return await drafted(desk, queue, post)
 
 
@@ -262,5 +253,4 @@ def progress() -> list[object]:
 
 @pytest.fixture
 def worker(queue: DraftQueue, desk: Desk, engine: ToldEngine, progress: list[object]) -> Worker:
-    """A worker over that engine."""
     return worker_of(queue, desk.database, engine, progress)

@@ -281,7 +281,6 @@ class WebAccounts:
         await self._database.run("end a session", lambda opened: accounts.end(opened, session))
 
     async def say_next(self, session: str, said: str) -> None:
-        """Keep a sentence for the next page."""
         await self._database.run("keep what to say", lambda opened: accounts.say(opened, session, said))
 
     async def prefer(self, session: str, wanted: Preferences) -> None:

@@ -274,7 +274,6 @@ def _check_texts(changes: Mapping[str, object]) -> None:
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Every text in a value, however deep."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):

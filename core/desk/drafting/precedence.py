@@ -168,6 +168,5 @@ class BackgroundCase:
         return not self.over.is_set()
 
     def end(self) -> None:
-        """The case is drafted, or given back."""
         self.over.set()
         self._of._tell()

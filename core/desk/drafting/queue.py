@@ -44,8 +44,6 @@ class _Outcome(Enum):
 
 @dataclass(frozen=True, slots=True)
 class TakenCase:
-    """A case that a worker drafts, and the job whose lease the worker holds."""
-
     case: Case
     job: jobs.Job
 

@@ -548,7 +548,6 @@ INVARIANTS: Final = (
 
 
 def violations(facts: Facts) -> dict[str, list[Violation]]:
-    """The violations of each invariant that is broken, by its number."""
     by_number = {invariant.id: list(invariant.look(facts)) for invariant in INVARIANTS}
     return {name: broken for name, broken in by_number.items() if broken}
 

@@ -198,7 +198,6 @@ def _audit_line(line: Any) -> AuditLine:
 
 
 def doubled_in(stream: str, lines: Sequence[Any]) -> Iterator[Violation]:
-    """Versions of a chain that several lines have."""
     for seq, count in Counter(line.seq for line in lines).items():
         if count > 1:
             yield Violation(stream, sentence("{count} decisions share version {version}.", count=count, version=seq))

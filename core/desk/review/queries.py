@@ -46,6 +46,5 @@ class CaseQueries:
         return await self._database.run("read a suggestion", work)
 
     async def reviews(self, community_id: str, drafts: Sequence[Draft]) -> dict[str, ReviewOfPrepared]:
-        """Who in a community reviewed the prepared replies that some drafts are made of."""
         ids = prepared_of(drafts)
         return await self._database.run("read reviews", lambda s: own_cards.reviews_of(s, community_id, ids))

@@ -24,8 +24,6 @@ from core.models import Action, FlaggedPost, PostRef, Suggestion
 
 
 class CaseState(StrEnum):
-    """The state of a case (architecture, section 4)."""
-
     CAPTURED = "captured"
     QUEUED = "queued"
     DRAFTING = "drafting"

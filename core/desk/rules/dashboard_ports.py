@@ -107,7 +107,6 @@ class HiddenCategories:
     threats: bool = False
 
     def has(self, group: TargetGroup | None, severity: int | None) -> bool:
-        """Whether a case of this group and severity is one of them."""
         return group in self.groups or (self.threats and severity == CALLS_FOR_VIOLENCE)
 
 

@@ -164,8 +164,6 @@ class _Form(BaseModel):
 
 
 class WrittenStereotype(_Form):
-    """A stereotype of the community's own, as it is written down."""
-
     group: _Group
     gist: _Text
     wordings: Annotated[list[_Text], Field(min_length=LEAST_WORDINGS, max_length=MOST_WORDINGS)]

@@ -108,7 +108,6 @@ async def record_all(session: Session, new: Sequence[AuditEntry], streams: Seque
 
 
 def note_hash(note: str, salt: str) -> str:
-    """The hash by which a line names its note."""
     return hashlib.sha256(f"{salt}{note}".encode()).hexdigest()
 
 
@@ -170,6 +169,5 @@ async def newest_move(session: Session, case_id: str, to: Collection[CaseState] 
 
 
 async def newest_actor(session: Session, stream: str) -> str:
-    """The actor of the last line of a stream."""
     query = select(AuditRow.actor).filter_by(stream=stream).order_by(AuditRow.seq.desc()).limit(1)
     return await session.scalar(query) or "nobody"

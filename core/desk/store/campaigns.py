@@ -45,8 +45,6 @@ class Campaign:
 
 @dataclass(slots=True)
 class _Open:
-    """A campaign that posts can join."""
-
     id: str
     community_id: str
     lead_case_id: str
@@ -241,7 +239,6 @@ async def stop_remembering(session: Session, case_id: str) -> None:
 
 
 async def _led_by(session: Session, case_id: str) -> str | None:
-    """The campaign that a case leads."""
     return await session.scalar(select(CampaignRow.id).where(CampaignRow.lead_case_id == case_id).limit(1))
 
 

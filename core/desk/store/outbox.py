@@ -25,8 +25,6 @@ REACHED: Final = (OutboxState.SENDING, OutboxState.POSTED, OutboxState.UNKNOWN, 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A row of the outbox with its approval and its case."""
-
     row: OutboxRow
     approval: ApprovalRow
     case: Case

@@ -161,7 +161,6 @@ async def granted_roles(session: Session, community_id: str, person_id: str) -> 
 
 
 async def native_roles(session: Session, community_id: str, person_id: str) -> frozenset[Role]:
-    """The roles of a person that the platform gives."""
     query = select(MembershipRow.role).filter_by(community_id=community_id, person_id=person_id, is_native=True)
     return frozenset(await session.scalars(query))
 

@@ -105,8 +105,6 @@ async def preview_of(session: Session, case_id: str) -> Preview | None:
 
 @dataclass(frozen=True, slots=True)
 class StoredSuggestion:
-    """A suggestion with the id by which an approval names it."""
-
     id: str
     suggestion: Suggestion
     created_at: datetime

@@ -320,7 +320,6 @@ _REPLY_STATES: Final = {
 
 
 async def replies_in(session: Session, community_id: str) -> Callable[[OutboxRow, PostRef], case_cards.ReplyNow]:
-    """What says of the replies in a community what became of them."""
     is_paused = bool(await communities.paused(session, [community_id]))
     is_shadow = not (await communities.load(session, community_id)).is_posting
     return partial(reply_now, is_paused=is_paused, is_shadow=is_shadow)

@@ -90,7 +90,6 @@ async def latest_line(session: Session) -> datetime | None:
 
 
 async def first_community(session: Session) -> datetime | None:
-    """Since when there is a community."""
     return await session.scalar(select(func.min(CommunityRow.created_at)).where(CommunityRow.id != EVERYWHERE))
 
 

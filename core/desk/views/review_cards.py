@@ -39,8 +39,6 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class CardPlace:
-    """Where the card of a case is, and the digest of what it shows."""
-
     ref: PostRef
     digest: str
     shown_at: datetime

@@ -28,8 +28,6 @@ _BATCH_SIZE = 8
 
 
 class _CrossEncoder:
-    """A cross-encoder from a folder or from the hub."""
-
     def __init__(self, model: str, columns: Callable[[CrossEncoder], list[int]]) -> None:
         self._name, self._columns_of = model, columns
         self._once = Once(self._load)

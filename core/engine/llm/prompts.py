@@ -162,7 +162,6 @@ def _files() -> dict[str, Traversable]:
 
 
 def prompt_names() -> list[str]:
-    """The names of all prompts, sorted."""
     return sorted(_files())
 
 

@@ -382,7 +382,6 @@ class Teller:
         )
 
     def unscored(self, candidate: Candidate) -> dict[str, rewards.MissingScore]:
-        """Why each score that a candidate lacks is missing, by its name."""
         circumstances = rewards.Circumstances(
             states_fact=bool(candidate.receipts),
             quality=candidate.no_quality or self._unasked_quality(),

@@ -294,7 +294,6 @@ def _warnings(checked: CheckedSentence) -> list[str]:
 
 
 def _prepared_in(drafts: Sequence[models.Draft]) -> frozenset[str]:
-    """The prepared sentences of drafts, including those that the community added."""
     return frozenset(
         part
         for draft in drafts

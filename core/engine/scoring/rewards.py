@@ -67,7 +67,6 @@ class StanceScorer:
     name: str = "stance"
 
     async def score(self, brief: Brief, texts: Sequence[str]) -> list[float | None]:
-        """The probability that each text opposes the post."""
         return [signs.opposes if signs else None for signs in await self.reading.of(brief, texts)]
 
 

@@ -249,7 +249,6 @@ def _tokens(choice: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _likely(tokens: Sequence[Mapping[str, Any]]) -> list[tuple[str, float]]:
-    """What was likely in the place of tokens, and its probabilities."""
     rows = [row for token in tokens for row in token.get("top_logprobs") or []]
     return [(str(row["token"]), math.exp(row["logprob"])) for row in rows]
 

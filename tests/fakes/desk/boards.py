@@ -25,7 +25,6 @@ async def choose_channel(database: Database, channel: str) -> None:
 
 
 def board_of(database: Database, surface: FakeSurface, owner: str = "process-1") -> ReviewBoard:
-    """The board of a process that has just started."""
     return ReviewBoard(database, surface, PLATFORM, owner, poll_seconds=0.001)
 
 

@@ -75,8 +75,6 @@ async def erase(database: Database, user: str = AUTHOR) -> ErasureReport:
 
 
 async def move(database: Database, case: Case, *states: CaseState) -> None:
-    """Bring a case from state to state, as the outbox does."""
-
     async def work(session: Session) -> None:
         for state in states:
             row = await session.get_one(CaseRow, case.id, populate_existing=True)

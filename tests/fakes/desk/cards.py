@@ -32,5 +32,4 @@ MILD_POST = "There was more water in our wells before the hill people came."
 
 
 def card_of(**changes: object) -> WrittenCard:
-    """The card, with some fields changed."""
     return checked_card(ROW | changes, facts=())

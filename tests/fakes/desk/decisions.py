@@ -47,7 +47,6 @@ async def shown(
 async def approve(
     desk: Desk, case: Case, by: Person = MODERATOR, reply: str | None = OWN_TEXT, rank: int | None = None
 ) -> ApprovedReply:
-    """Have a text shown, and approve it."""
     approved = await desk.approvals.approve((await shown(desk, case, by, reply, rank)).id, by)
     assert isinstance(approved, CompleteApproval), approved
     return approved.reply
@@ -61,7 +60,6 @@ async def approve_first(desk: Desk, case: Case, by: Person = MODERATOR, reply: s
 
 
 async def card_of(front: Casework, case: Case) -> Card:
-    """A case's card, as a moderator sees it."""
     return await front.card(case.id, MODERATOR)
 
 
@@ -84,5 +82,4 @@ async def execute(database: Database, statement: str) -> None:
 
 
 async def progress_of(database: Database, case_id: str) -> DraftProgress | None:
-    """How far the draft is that a case waits for."""
     return await database.run("read progress", lambda session: progress(session, case_id, DRAFT))

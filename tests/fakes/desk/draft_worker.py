@@ -36,7 +36,6 @@ class SignallingEngine(Engine):
         """It needs no model."""
 
     async def suggest(self, request: Request, on_progress: OnProgress = unheard) -> Suggestion:
-        """A draft that names this process."""
         del on_progress
         sys.stdout.write(f"begun {os.getpid()}\n")
         sys.stdout.flush()
@@ -52,7 +51,6 @@ class SignallingEngine(Engine):
 async def open_workers(
     settings: Settings, profile: str, slots: int, status: Status, on_preparing: OnPreparing | None = None
 ) -> AsyncIterator[Sequence[Worker]]:
-    """Workers over the configured database."""
     del profile, on_preparing
     database = await Database.open(settings.database_place, secret=SECRET)
     heartbeat = float(os.environ["HEARTBEAT"]) if "HEARTBEAT" in os.environ else None

@@ -57,8 +57,6 @@ async def settled_at(file: Path) -> Path:
 
 
 async def pseudonym_of(database: Database, person: Person) -> str:
-    """What the database calls somebody."""
-
     async def work(session: Session) -> str:
         return await people.pseudonym(session, person.platform, person.user)
 

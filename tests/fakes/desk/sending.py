@@ -52,7 +52,6 @@ class FaultyCommunity(SampleCommunity):
         self.sends = 0
 
     def ref(self, message_id: str) -> PostRef:
-        """The place of a message of this community."""
         return super().ref(message_id) if self.place is None else PostRef(self.name, *self.place, message_id)
 
     @property
@@ -106,7 +105,6 @@ class FaultyCommunity(SampleCommunity):
         self.arrives, self.hangs = True, False
 
     def replies(self) -> list[tuple[str | None, str]]:
-        """What Antiphon said, and to which message."""
         return [(post.in_reply_to, post.text) for post in self.thread() if post.author == "antiphon"]
 
 

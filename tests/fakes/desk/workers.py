@@ -60,7 +60,6 @@ class Counted:
 
 
 def drafting(database: Database, engine: Engine) -> DraftingRequest:
-    """How an engine is asked about cases."""
     return DraftingRequest(database, engine, PATIENT, lambda _: ALL_SHOWN)
 
 
@@ -72,7 +71,6 @@ def worker_of(queue: DraftQueue, database: Database, engine: Engine, progress: l
 
 
 async def last_reason(desk: Desk, case: Case) -> str:
-    """The reason of a case's last move."""
     return (await desk.queries.history(case.id))[-1].reason
 
 

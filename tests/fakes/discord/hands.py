@@ -30,7 +30,6 @@ class Hands:
         self.taps[name] = self._taps
 
     async def menu(self, who: str, entry: str, post: discord.Message) -> Any:
-        """Choose an entry of a message's menu."""
         self._taps += _MENU_TAPS
         return await self._town.people[who].context_menu(self._town.square, entry, post)
 
@@ -64,8 +63,6 @@ class OneCard:
         return cards[self._number] if len(cards) > self._number else []
 
     async def shows(self, *words: str) -> list[dict[str, Any]]:
-        """The card, as soon as these words stand on it."""
-
         def look() -> list[dict[str, Any]]:
             shown = self.components()
             said = read_as_discord_shows("\n".join(texts_of(shown)))

@@ -39,7 +39,6 @@ def texts_of(components: list[dict[str, Any]]) -> list[str]:
 
 
 def buttons_of(components: list[dict[str, Any]]) -> dict[str, str]:
-    """The labels of a message's buttons, with their custom ids."""
     return {component["label"]: component["custom_id"] for component in parts_of(components) if component["type"] == 2}
 
 
@@ -52,7 +51,6 @@ _ESCAPED = re.compile(r"\\([^0-9A-Za-z\s])")
 
 
 def read_as_discord_shows(text: str) -> str:
-    """Escapes resolved, as a reader has the text."""
     return _ESCAPED.sub(r"\1", text)
 
 

@@ -39,8 +39,6 @@ ROLES = {
 
 
 class ReviewClient(AntiphonClient):
-    """A client with the review part alone."""
-
     def __init__(self, casework: Casework, governance: FakeGovernance) -> None:
         super().__init__(DiscordOptions(), (), casework, governance)
         self.surface = DiscordReviewSurface(self)
@@ -84,12 +82,10 @@ class ReviewRoom:
         await self.client.surface.update(card, place)
 
     def speak(self, language: str | None) -> None:
-        """The community chooses its language."""
         self.governance.policies[self.community] = CommunityPolicy(language=language)
 
     @property
     def casework(self) -> RecordedDesk:
-        """The desk, as the client knows it."""
         return self.desk.casework
 
     @property
@@ -99,14 +95,12 @@ class ReviewRoom:
 
     @property
     def message(self) -> discord.Message:
-        """The last message that everybody in the channel sees."""
         return cast("discord.Message", self.channel.last_message)
 
     def card_text(self) -> str:
         return "\n".join(map(read_as_discord_shows, texts_of(self.message_components())))
 
     def message_components(self) -> list[dict[str, Any]]:
-        """The components of the card, as Discord keeps them."""
         stored = self.env.backend.get_message(self.channel.id, self.message.id)
         return stored.components
 

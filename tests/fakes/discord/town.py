@@ -38,7 +38,6 @@ class TownClient(AntiphonClient):
         self.capture: Capture | None = None
 
     async def setup_hook(self) -> None:
-        """Install everything and tell Discord of the commands."""
         self.capture = install_capture(self, detector=self._antiphon.detector)
         capture = self.capture
         install_manage(self, card_view=card_layout, left_out=lambda: capture.left_out, detector=self._antiphon.detector)
@@ -61,7 +60,6 @@ class FakeApplication:
         return TownClient(self, DiscordOptions(reads_messages))
 
     def run(self, client: TownClient) -> Any:
-        """SimCord around a client."""
         return simcord.run(client, shard_count=1)
 
 

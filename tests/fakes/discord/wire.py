@@ -30,12 +30,10 @@ class Wire:
         self.heard: list[str] = []
 
     def written(self, text: str = "They do not belong here.") -> PostRef:
-        """Somebody writes a post."""
         message = self.state.write(self.state.user("slate_roof"), CHANNEL_ID, text)
         return PostRef("discord", str(GUILD_ID), str(CHANNEL_ID), message["id"])
 
     def standing(self, ref: PostRef) -> list[str]:
-        """The replies under a post."""
         return [message["content"] for message in self.state.replies_to(int(ref.message))]
 
     def fail(self, status: int, code: int = 0, *, arrives: bool = False) -> None:

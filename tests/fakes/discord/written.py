@@ -49,7 +49,6 @@ def message(place: discord.TextChannel | discord.Thread, number: int = BEGUN + 1
 
 
 def file(**said: Any) -> dict[str, Any]:
-    """A file of a message, as Discord tells of it."""
     return {"id": "9", "filename": "a.png", "size": 10, "url": "https://cdn.example/a", "proxy_url": ""} | said
 
 

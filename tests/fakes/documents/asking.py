@@ -27,7 +27,6 @@ async def asking(site: Site, source: Callable[[PoliteClient], DocumentSource]) -
 
 
 def un(client: PoliteClient) -> UnDigitalLibrary:
-    """The UN Digital Library, of two kinds of document."""
     collections = ("Reports", "Resolutions and Decisions")
     return UnDigitalLibrary(client, is_approved=True, collections=collections, today=lambda: TODAY)
 

@@ -36,12 +36,10 @@ def fuzzed(data: bytes, seed: int, *, share: float = 0.01) -> bytes:
 
 
 def word() -> bytes:
-    """A small, sound Word document."""
     return docx_of(paragraph(run(TEXTS["en"])) * 20)
 
 
 def zipped(members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
-    """A zip archive."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", method) as archive:
         for name, data in members.items():
@@ -133,7 +131,6 @@ FONT = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
 def one_page(
     content: bytes, *, box: str = "0 0 595 842", more: dict[int, bytes] | None = None, resources: str = ""
 ) -> bytes:
-    """A PDF of one page with this stream as its content."""
     used = f"/Resources << /Font << /F 5 0 R >> {resources} >>"
     page = f"<< /Type /Page /Parent 2 0 R /MediaBox [{box}] /Contents 4 0 R {used} >>"
     return pdf(

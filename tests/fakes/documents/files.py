@@ -33,7 +33,6 @@ TEXTS = {
 
 
 def fetched(data: bytes, media_type: str = "application/octet-stream") -> FetchedFile:
-    """A file that came at noon."""
     return FetchedFile(data, media_type, datetime(2026, 3, 2, 12, 0, tzinfo=UTC))
 
 
@@ -83,12 +82,10 @@ def scanned_pdf(lines: Sequence[str], layer: str = "") -> bytes:
 
 
 def run(text: str, properties: str = "") -> str:
-    """A run of a Word document."""
     return f'<w:r><w:rPr>{properties}</w:rPr><w:t xml:space="preserve">{text}</w:t></w:r>'
 
 
 def paragraph(*runs: str, properties: str = "") -> str:
-    """A paragraph of a Word document."""
     return f"<w:p><w:pPr>{properties}</w:pPr>{''.join(runs)}</w:p>"
 
 

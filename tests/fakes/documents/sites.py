@@ -52,11 +52,9 @@ class Site:
             self._open -= 1
 
     def answer(self, request: web.Request) -> web.Response:
-        """What the site says when all is well."""
         return web.Response(body=PDF, content_type="application/pdf")
 
     def count(self, path: str) -> int:
-        """How often a path was asked for."""
         return Counter(asked.partition("?")[0] for asked in self.asked)[path]
 
 
@@ -115,8 +113,6 @@ async def never_ends(request: web.Request) -> web.StreamResponse:
 
 
 def hangs(site: Site) -> Mishap:
-    """Not answer before the site is torn down."""
-
     async def mishap(request: web.Request) -> web.StreamResponse:
         await site.released.wait()
         return web.Response()
@@ -138,7 +134,6 @@ class UnRecord:
     more: str = ""
 
     def xml(self, base: str) -> str:
-        """The record in MARCXML, as Invenio writes it."""
         fields = [_field("191", a=self.symbol)] if self.symbol else []
         fields += [_field("245", a=f"{self.title} :", b="a neutral text /", c="by nobody"), _field("269", a=self.date)]
         for name, label in self.files:

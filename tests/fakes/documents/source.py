@@ -14,7 +14,6 @@ AT = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 
 
 def listed(number: int | str, **changes: Any) -> ListedDocument:
-    """A document of the fake source."""
     values: dict[str, Any] = {
         "id": f"fake:{number}",
         "source": "fake",

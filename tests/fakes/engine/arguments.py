@@ -24,7 +24,6 @@ def card_of(
     own: Mapping[Intent, Sequence[str]] | None = None,
     is_violent: bool = False,
 ) -> ArgumentCard:
-    """A card on the stereotype that its id names."""
     stereotype = stereotype_of(id_.rpartition("-")[0], is_violent=is_violent)
     return ArgumentCard(
         id_,

@@ -45,7 +45,6 @@ def reading_of(
     group: TargetGroup | None = TargetGroup.MIGRANTS,
     implied_meaning: str | None = None,
 ) -> Reading:
-    """A reading that advises a reply."""
     return Reading(language, group, None, None, None, implied_meaning, None, None, 2, Action.REPLY, "a test")
 
 
@@ -58,5 +57,4 @@ def brief_of(*evidence: Evidence, text: str = POST, claim: str = CLAIM, language
 
 
 def metered(model: LanguageModel, profile: Profile = LIVE) -> MeteredModel:
-    """The model under a fresh budget."""
     return MeteredModel(model, Budget(profile))

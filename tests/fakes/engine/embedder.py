@@ -27,7 +27,6 @@ class FakeEmbedder:
         return self._languages
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit vectors of shape (len(texts), 256)."""
         self.asked += texts
         vectors = np.zeros((len(texts), DIMENSION), dtype=np.float32)
         for row, text in enumerate(texts):

@@ -28,7 +28,6 @@ def _system_texts() -> dict[str, re.Pattern[str]]:
 
 
 def kind_of(messages: Sequence[Message]) -> str:
-    """The name of the prompt that messages were made from."""
     return next(name for name, text in _system_texts().items() if text.fullmatch(messages[0].content))
 
 
@@ -77,7 +76,6 @@ class FakeModel:
     async def choose(
         self, messages: Sequence[Message], options: Sequence[str], timeout_seconds: float
     ) -> tuple[Shares, Answer]:
-        """The shares that the test gave."""
         kind = await self._ask(messages, None)
         shares = self._shares.get(kind, dict.fromkeys(options, 1 / len(options)))
         if callable(shares):

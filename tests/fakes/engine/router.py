@@ -25,7 +25,6 @@ class FakeRouting:
 
     @property
     def about(self) -> Mapping[str, Any]:
-        """Nothing to calibrate, and one limit for all languages."""
         return {
             "outputs": outputs_of(load_stereotypes().values()),
             "calibration": dict.fromkeys(self.languages, (1.0, 0.0)),

@@ -62,7 +62,6 @@ def hate_finding(**texts: Text) -> FakeModel:
 
 
 def helpful(**texts: Text) -> FakeModel:
-    """Such a model that writes queries, too."""
     texts.setdefault("queries", "jobs of newcomers")
     return hate_finding(**texts)
 

@@ -25,7 +25,6 @@ class Row:
 
 
 def rows() -> dict[str, Row]:
-    """The rows of the table, by the breakage."""
     found = {}
     for line in TABLE.read_text("utf-8").splitlines():
         row = Row(*line.split("\t"))

@@ -31,13 +31,11 @@ async def heard(process: Process, words: str) -> str:
 
 
 def port_of(said: str) -> int:
-    """The port that the log names."""
     found = re.search(r"answered at port (\d+)", said)
     assert found, said
     return int(found.group(1))
 
 
 async def told(port: int, route: str) -> tuple[int, Any]:
-    """The status and the JSON of a route."""
     async with ClientSession() as session, session.get(f"http://127.0.0.1:{port}{route}") as answer:
         return answer.status, await answer.json()

@@ -71,7 +71,6 @@ class MastodonTown:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[MastodonTown]:
-        """With a session of HTTP."""
         async with ClientSession(headers={TOWN_HEADER: "1"}) as self._session:
             yield self
 
@@ -107,7 +106,6 @@ class MastodonTown:
         return self._token(int(self._kind.kept(person.id)), scopes)
 
     def revoke(self, token: str) -> None:
-        """Take a token away."""
         self._home.revoke(token)
 
     def approve(self, person: Person, address: str) -> str:
@@ -155,11 +153,9 @@ class MastodonTown:
         return await self.post(person, f"{names} {text}".strip(), visibility="direct", reply_to=reply_to)
 
     async def edit(self, person: Person, post: JSON | str, text: str, **more: Any) -> JSON:
-        """The author of a post changes it."""
         return cast(JSON, await self.call(person, "PUT", f"/api/v1/statuses/{_id(post)}", {"status": text} | more))
 
     async def delete(self, person: Person, post: JSON | str) -> None:
-        """The author of a post takes it away."""
         await self.call(person, "DELETE", f"/api/v1/statuses/{_id(post)}")
 
     async def block(self, person: Person, other: Person) -> None:
@@ -175,7 +171,6 @@ class MastodonTown:
         await self.call(person, "POST", f"/api/v1/accounts/{other.id}/mute")
 
     async def follow(self, person: Person, other: Person) -> None:
-        """Somebody follows somebody."""
         await self.call(person, "POST", f"/api/v1/accounts/{other.id}/follow")
 
     async def report(self, person: Person, post: JSON, comment: str = "", *, category: str = "other") -> JSON:

@@ -65,7 +65,6 @@ class WholeTown:
 
     @asynccontextmanager
     async def logged_in(self, who: str) -> AsyncIterator[Browser]:
-        """The browser of somebody on the dashboard."""
         person, accounts = self.people[who], self.accounts
         assert accounts is not None
         await accounts.keep(who, PASSWORD, (Member(NAME, person.id, person.acct),))

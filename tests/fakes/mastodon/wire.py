@@ -62,7 +62,6 @@ class MastodonWire:
         return PostRef(NAME, self.server.domain, domain, post["id"])
 
     async def replies(self, ref: PostRef) -> list[JSON]:
-        """The bot's posts under a post."""
         found = await self.town.written_by(self.server.bot)
         return [each for each in found if each["in_reply_to_id"] == ref.message]
 
@@ -71,7 +70,6 @@ class MastodonWire:
         return [plain_text(each["content"]) for each in await self.replies(ref)]
 
     def sent(self) -> list[JSON]:
-        """What each request to post held."""
         return [dict(asked.form) for asked in self.server.asked("POST", "/api/v1/statuses")]
 
 

@@ -62,7 +62,6 @@ class FlagDesk:
         self._cards[card.post.ref] = card
 
     async def card(self, case_id: str, by: Person) -> Card:
-        """A case, for the person who flagged it."""
         self.times_read += 1
         self._fail()
         card = next(card for card in self._cards.values() if card.case_id == case_id)

@@ -69,12 +69,10 @@ class FakeGovernance:
         return tuple(self.policies)
 
     async def find_labels(self, platform: str, community: str) -> tuple[FindLabel, ...]:
-        """What the test set, in every community."""
         self._reach()
         return self.watched.labels
 
     async def watch_record(self, platform: str, community: str) -> WatchRecord:
-        """What the test set, in every community."""
         self._reach()
         return self.watched
 
@@ -91,7 +89,6 @@ class FakeGovernance:
         return frozenset({new})
 
     async def roles_of(self, platform: str, community: str, by: Person) -> frozenset[Role]:
-        """The roles that a test gave, none for others."""
         self._reach()
         return self._roles.get(by.user, frozenset())
 
@@ -137,7 +134,6 @@ class FakeGovernance:
         return self._pause(False, note)
 
     async def status(self, platform: str, community: str, by: Person) -> DeskStatus:
-        """What the test set."""
         await self.require(platform, community, by, OnCommunity.READ_STATISTICS)
         return self.standing
 
@@ -158,7 +154,6 @@ class FakeGovernance:
         )
 
     async def lately(self, platform: str, community: str, by: Person) -> tuple[RecentDecision, ...]:
-        """What the test set."""
         await self.require(platform, community, by, OnCase.READ)
         return self.decided
 

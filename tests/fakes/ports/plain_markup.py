@@ -63,5 +63,4 @@ class PlainMarkup:
 
 
 def plain_reader(locale: str = "en") -> Reader:
-    """Somebody who reads plain words."""
     return Reader(locale, PlainMarkup())

@@ -47,7 +47,6 @@ class PlainPress:
         return [part for screen in self.screens for part in screen.parts if isinstance(part, TextFile)]
 
     def controls(self) -> dict[str, Control]:
-        """What the last answer offers, by its label."""
         return {control.label: control for control in self.screens[-1].controls}
 
     def then(self, act: Act, extra: str = "", **changes: object) -> PlainPress:

@@ -38,7 +38,6 @@ class PanelTown:
         assert self.town.answer_to(query) is not None
 
     async def answer(self, user: int, text: str) -> None:
-        """Somebody answers the last message of the bot."""
         self.town.say(user, None, text, reply_to=self.town.of_bot(user)[-1])
         await self.wire.hear()
 
@@ -51,11 +50,9 @@ class PanelTown:
 
 
 def labels_of(message: JSON) -> list[str]:
-    """The labels of a message's buttons."""
     return [button["text"] for row in message.get("reply_markup", {}).get("inline_keyboard", []) for button in row]
 
 
 def links_of(message: JSON) -> list[str]:
-    """The addresses of a message's buttons."""
     rows = message.get("reply_markup", {}).get("inline_keyboard", [])
     return [button["url"] for row in rows for button in row if "url" in button]

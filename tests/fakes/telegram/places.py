@@ -75,7 +75,6 @@ class Places:
         return chat.id
 
     def link(self, channel: int, group: int) -> None:
-        """Let a group discuss a channel's posts."""
         self.state.chats[channel].linked, self.state.chats[group].linked = group, channel
 
     def set_member(

@@ -73,7 +73,6 @@ class TelegramRoom:
 
     @property
     def casework(self) -> RecordedDesk:
-        """The desk, as the client knows it."""
         return self.desk.casework
 
     @property

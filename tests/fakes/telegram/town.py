@@ -140,7 +140,6 @@ class TelegramTown(Places):
             self.state.updates.add("message_reaction", change)
 
     def edit(self, message: JSON, text: str) -> JSON:
-        """The author of a message changes it."""
         message = self._kept(message["from"]["id"], message) or message
         message.pop("entities", None)
         message.update(parsed(text, None) | {"edit_date": self.state.seconds()})

@@ -66,7 +66,6 @@ class NewGroup:
         return [*town.of_bot(user), *town.whispers_to(user, self.square)]
 
     def say(self, who: str, text: str, **how: Any) -> JSON:
-        """Somebody writes in the group."""
         return self.server.town.say(self.people[who], self.square, text, **how)
 
     def flag(self, who: str, post: JSON, command: str = "counter") -> JSON:
@@ -118,7 +117,6 @@ def _has_other_buttons(town: TelegramTown, user: int, before: list[str]) -> bool
 
 
 def labels_of(message: JSON) -> list[str]:
-    """What stands on a message's buttons."""
     return [button["text"] for row in message.get("reply_markup", {}).get("inline_keyboard", []) for button in row]
 
 

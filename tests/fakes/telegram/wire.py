@@ -49,12 +49,10 @@ class TelegramWire:
         return self.server.state.chats[int(ref.community)].messages.get(int(ref.message))
 
     def replies(self, ref: PostRef) -> list[JSON]:
-        """The bot's messages under a post."""
         found = self.town.of_bot(int(ref.community))
         return [each for each in found if each.get("reply_to_message", {}).get("message_id") == int(ref.message)]
 
     def standing(self, ref: PostRef) -> list[str]:
-        """The texts of the bot's messages under a post."""
         return [message["text"] for message in self.replies(ref)]
 
     async def hear(self) -> None:

@@ -51,7 +51,6 @@ class StandIn:
         return not self.is_left()
 
     def settings(self, **more: Any) -> VllmSettings:
-        """A server that is this program, on a free port."""
         return VllmSettings.model_validate(
             {"model": "m/Small", "port": free_port(), "program": str(self.path), "start_minutes": 10} | more
         )

@@ -87,7 +87,6 @@ class Browser:
         self.page = Page("", 0, {}, "")
 
     async def get(self, path: str, **headers: str) -> Page:
-        """Go to a page."""
         return await self._asked("GET", path, None, headers)
 
     async def post(self, path: str, fields: Mapping[str, str] | Sequence[tuple[str, str]], **headers: str) -> Page:
@@ -108,7 +107,6 @@ class Browser:
 
     @property
     def cookies(self) -> dict[str, str]:
-        """The cookies that it has."""
         return {name: one.value for name, one in self.session.cookie_jar.filter_cookies(URL(self.origin)).items()}
 
 
@@ -135,7 +133,6 @@ class Program:
     token: str
 
     async def get(self, path: str, **headers: str) -> Answer:
-        """Ask for something."""
         return await self._asked("GET", path, None, headers)
 
     async def post(self, path: str, body: object = None, **headers: str) -> Answer:
@@ -172,7 +169,6 @@ class Dashboard:
         return Browser(session, self.origin)
 
     def program(self, token: str = "") -> Program:
-        """A program with a token."""
         session = aiohttp.ClientSession()
         self.browsers.append(session)
         return Program(session, self.origin, token)
@@ -183,11 +179,9 @@ class Dashboard:
         return self.program(await self.tokens.make(name, "test", scopes, 30))
 
     async def account(self, name: str, *people: Person) -> None:
-        """Give somebody an account."""
         await self.accounts.keep(name, PASSWORD, people)
 
     async def logged_in(self, name: str, *people: Person) -> Browser:
-        """The browser of somebody who has an account and is logged in."""
         await self.account(name, *people)
         browser = self.browser()
         await browser.get("/login")

@@ -180,7 +180,6 @@ async def _furnish(web: Dashboard) -> dict[str, str]:
 
 
 async def _another(web: Dashboard, number: int, *, is_approved: bool) -> None:
-    """Another case, decided."""
     ref = replace(POST.ref, message=f"7{number}", channel=f"7{number}")
     await web.desk.case(replace(REVIEWED, post=replace(POST, ref=ref, author=f"6{number}")))
     if is_approved:

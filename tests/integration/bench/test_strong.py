@@ -39,7 +39,6 @@ BAD = {"1": "You are right, women vote with their hormones.", "2": "Spot on, sen
 
 
 def files(folder: Path) -> tuple[Path, Path]:
-    """The posts and drafts as files."""
     drafts = [
         {"post_id": id_, "label": "good", "kind": kind, "text": text}
         for id_, mine in GOOD.items()

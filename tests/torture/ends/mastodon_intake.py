@@ -101,7 +101,6 @@ class _Talk:
             self.mentions.append(await asked)
 
     async def answers(self) -> dict[int, int]:
-        """How many mentions were answered how often."""
         written = await self._server.town.written_by(self._server.bot)
         counts = Counter(str(each["in_reply_to_id"]) for each in written)
         return dict(Counter(counts[str(mention["id"])] for mention in self.mentions))

@@ -168,7 +168,6 @@ async def _serve(place: Place, url: str, token: str, database: Database) -> None
 
 
 async def _take_in(place: Place, url: str, token: str, database: Database) -> None:
-    """Take in updates over one connection."""
     desk = build_desk(database, max_queued=10**6)
     governance = CommunityGovernance(database, desk.live_roles)
     casework, ticks = build_casework(desk, Outbox(database, {})), Seconds()

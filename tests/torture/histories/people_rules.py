@@ -21,8 +21,6 @@ _SELDOM: Final = st.sampled_from([False, False, True])
 
 
 class PeopleRules(Steps):
-    """What people do."""
-
     @rule(number=st.integers(0, 5), by=st.sampled_from(PEOPLE), is_own=st.booleans())
     def approve(self, number: int, by: Any, is_own: bool) -> None:
         text = "We all live here, and most of us came from somewhere." if is_own else ""

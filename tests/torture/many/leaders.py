@@ -53,7 +53,6 @@ class _Child:
 
 
 async def run(server: URL, folder: Path, losses: int, *, seed: int = 0, lease_seconds: float = 2.0) -> Led:
-    """Lose the leader so many times, and see what was done."""
     database = await Database.open(server, secret=SECRET)
     try:
         return await _Run(server, folder / "done", database, random.Random(seed), lease_seconds).all(losses)

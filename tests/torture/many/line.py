@@ -32,7 +32,6 @@ class Line:
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[URL]:
-        """The address of the database over this line."""
         listening = await asyncio.start_server(self._connected, "127.0.0.1", 0)
         port = listening.sockets[0].getsockname()[1]
         try:

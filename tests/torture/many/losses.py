@@ -86,8 +86,6 @@ class Lost:
 
 @dataclass
 class _Child:
-    """A worker's process and its line."""
-
     name: str
     process: BaseProcess
     said: Connection

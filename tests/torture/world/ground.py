@@ -66,15 +66,12 @@ class Ground:
 
     @property
     def file(self) -> Path:
-        """Where the SQLite file of the current world is."""
         return self._folder / "world"
 
     def beside(self) -> Engine | None:
-        """Another way to the current world's database."""
         return None if self.server else create_engine(URL.create("sqlite", database=str(self.file)))
 
     def count(self, platform: LoggedPlatform) -> None:
-        """Add what a platform saw to the figures."""
         self.sends += platform.sends
         self.ambiguous += platform.ambiguous
         self.posted += len(platform.sent())

@@ -105,7 +105,6 @@ class People(Scene):
         await self.desk.decisions.redraft(case.id, case.version, f"Claim {number}: newcomers pay taxes.", MODERATOR)
 
     async def retract(self, case: Case) -> None:
-        """A moderator takes a posted reply back."""
         await self.outbox.retract_reply(case.id, case.version, MODERATOR, RetractReason.OTHER, "it was wrong")
 
     async def look(self, case: Case) -> None:

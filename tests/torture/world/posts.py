@@ -10,7 +10,6 @@ from tests.fakes.engine.suggestions import suggestion_for
 
 
 def author_of(number: int, copy: int = 0) -> str:
-    """Who wrote a post."""
     return f"author-{number}-{copy}" if copy else f"author-{number}"
 
 

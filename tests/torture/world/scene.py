@@ -168,7 +168,6 @@ class Scene:
             return None
 
     async def cases(self, *states: CaseState) -> list[Case]:
-        """The cases in some states, in all by default."""
         return await self.database.run("list cases", lambda session: all_cases(session, *states))
 
     async def lead_of(self, case: Case) -> str:

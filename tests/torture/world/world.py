@@ -37,7 +37,6 @@ class World(People, Keepers):
             self.platform.posts[ref] += " Really."
 
     def delete(self, number: int) -> None:
-        """The author takes their post away."""
         self.platform.posts.pop(numbered_post(number).ref, None)
 
     async def hear(self, number: int) -> None:
@@ -93,7 +92,6 @@ class World(People, Keepers):
         await self.outbox.carry_out_retractions()  # what ``Outbox.run`` does between two sends
 
     async def recover(self) -> None:
-        """The outbox settles what was interrupted."""
         await self.outbox.recover()
 
     async def restart(self) -> None:

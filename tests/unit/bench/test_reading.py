@@ -106,7 +106,6 @@ def test_recall_is_compared_with_the_plain_text() -> None:
 
 
 def files(folder: Path, *drafts: dict[str, object]) -> tuple[Path, Path]:
-    """A file of posts and one of drafts."""
     posts, replies = folder / "posts.jsonl", folder / "drafts.jsonl"
     posts.write_text('{"id": "1", "post": "They live off our taxes.", "target_group": "migrants"}\n', "utf-8")
     replies.write_text("".join(json.dumps(draft) + "\n" for draft in drafts), "utf-8")

@@ -28,7 +28,6 @@ _DEFAULT = re.compile(r"^\$\{\w+:-(.*)\}$")
 
 
 def stage(name: str) -> str:
-    """The lines of one stage of the Dockerfile."""
     [found] = re.findall(rf"^FROM \S+ AS {name}$(.*?)(?=^FROM |\Z)", DOCKERFILE, re.MULTILINE | re.DOTALL)
     return str(found)
 

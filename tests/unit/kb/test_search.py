@@ -33,8 +33,6 @@ def ranked(name: str, order: float, *, document: str = "", source: str = "", dir
 
 
 class Part:
-    """Gives what a test gives it."""
-
     def __init__(
         self, found: Sequence[RankedPassage] = (), norms: Sequence[RankedPassage] = (), *, is_down: bool = False
     ) -> None:

@@ -19,7 +19,6 @@ def gateway_user(state: DiscordState) -> JSON:
 
 
 def application(state: DiscordState) -> JSON:
-    """The application that the bot belongs to."""
     return {
         "id": str(BOT_ID),
         "name": "antiphon",

@@ -90,7 +90,6 @@ class DiscordServer(LoopbackServer):
         self._busy_until = self.state.clock() + timedelta(seconds=seconds)
 
     def asked(self, method: str, ending: str) -> list[Any]:
-        """The bodies of the requests of one kind."""
         return [body for asked, path, body in self.requests if asked == method and path.endswith(ending)]
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:

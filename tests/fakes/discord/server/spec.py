@@ -31,7 +31,6 @@ class Spec:
         self._validators: dict[str, Draft202012Validator] = {}
 
     def faults_of_request(self, method: str, path: str, query: dict[str, str], body: object) -> list[str]:
-        """What is wrong with a request, in sentences."""
         found = self._find(method, path)
         if found is None:
             return [f"{method} {path}: there is no such operation"]

@@ -102,7 +102,6 @@ class DiscordState:
     def add_member(
         self, name: str, *, roles: tuple[int, ...] = (), user_id: int | None = None, is_bot: bool = False
     ) -> int:
-        """Somebody in the server."""
         user_id = user_id or self.number()
         self.users[user_id] = {
             "id": str(user_id),
@@ -202,7 +201,6 @@ class DiscordState:
             self._hidden[int(message["id"])] = self.lags[key]
 
     def is_in_history(self, message: JSON) -> bool:
-        """Whether a channel's history shows a message yet."""
         until = self._hidden.get(int(message["id"]))
         return until is None or self.clock() >= until
 

@@ -67,7 +67,6 @@ def first_token(*likely: tuple[str, float]) -> list[dict[str, Any] | None]:
 
 @contextmanager
 def alike_server() -> Iterator[AlikeServer]:
-    """A server on a free port."""
     fake = AlikeServer()
 
     class Handler(QuietHandler):

@@ -32,7 +32,6 @@ _LIKELY = (("A", 0.55), ("B", 0.2), ("Yes", 0.1), ("C", 0.05), ("No", 0.02))
 
 
 def refused(message: str, status: int = 400, headers: dict[str, str] | None = None, **error: Any) -> Answered:
-    """An error in the form of OpenAI."""
     body = {"error": {"message": message, "type": "invalid_request_error", "param": None, "code": None} | error}
     return status, headers or {}, json.dumps(body).encode()
 

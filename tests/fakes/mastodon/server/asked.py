@@ -51,7 +51,6 @@ class Asked:
 
     @property
     def segments(self) -> list[str]:
-        """The parts of the path."""
         return self.path.strip("/").split("/")
 
 

@@ -87,7 +87,6 @@ class Faults:
             self._waiting.remove(fault)
 
     def take(self, asked: Asked) -> Fault | None:
-        """The fault that strikes a request."""
         for fault in self._waiting:
             if fault.strikes(asked):
                 if fault.count is not None:

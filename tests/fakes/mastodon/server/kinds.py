@@ -37,7 +37,6 @@ class Kind:
     has_reply_policies: bool
 
     def shown(self, kept: int | str) -> str:
-        """An id as the server writes it."""
         return ulid(int(kept)) if self.has_ulids else str(kept)
 
     def kept(self, text: str) -> str:
@@ -78,7 +77,6 @@ def with_ulids(body: Any, name: str = "") -> Any:
 
 
 def _is_own(text: str) -> bool:
-    """Whether a text is an id of mastodon-mock."""
     return text.isdecimal() and len(text) >= _OWN_ID_DIGITS
 
 

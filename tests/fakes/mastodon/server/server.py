@@ -93,7 +93,6 @@ class MastodonServer(LoopbackServer):
             self.home.close()
 
     def now(self) -> datetime:
-        """The server's time."""
         return self._clock() + self._ahead
 
     def pass_seconds(self, seconds: float) -> None:

@@ -30,7 +30,6 @@ class Settings:
     max_characters: int | None = None
 
     def limit(self, kind: Kind) -> int:
-        """How many characters a post may have."""
         return self.max_characters or kind.max_characters
 
     def is_open(self, feed: str, half: str, *, somebody: bool) -> bool:
@@ -38,7 +37,6 @@ class Settings:
         return self.timelines_access[feed][half] in (("public", "authenticated") if somebody else ("public",))
 
     def listed(self) -> list[JSON]:
-        """The rules as the instance lists them."""
         return [{"id": str(number), "text": text, "hint": ""} for number, text in enumerate(self.rules, start=1)]
 
     def described(self, body: JSON, kind: Kind) -> JSON:

@@ -80,7 +80,6 @@ def set_my_commands(state: TelegramState, asked: JSON) -> bool:
 
 
 def get_my_commands(state: TelegramState, asked: JSON) -> list[JSON]:
-    """The list of commands of exactly this scope and language."""
     return state.commands.get(_scope(asked), [])
 
 
@@ -95,13 +94,11 @@ def answer_callback_query(state: TelegramState, asked: JSON) -> bool:
 
 
 def set_message_reaction(state: TelegramState, asked: JSON) -> bool:
-    """Let the bot react to a message."""
     _reactions(state, asked)[BOT_ID] = asked.get("reaction") or []
     return True
 
 
 def delete_message_reaction(state: TelegramState, asked: JSON) -> bool:
-    """Take somebody's reaction away."""
     chat = _entered(state, asked["chat_id"])
     if not chat.is_group or not chat.may(BOT_ID, "can_delete_messages"):
         raise refused(400, "not enough rights to delete the reaction")

@@ -82,7 +82,6 @@ def edit_markup(state: TelegramState, asked: JSON) -> bool:
 
 
 def delete(state: TelegramState, asked: JSON) -> bool:
-    """Take an ephemeral message away."""
     chat = state.chat(asked["chat_id"])
     if chat.whispers.pop((asked["receiver_user_id"], asked["ephemeral_message_id"]), None) is None:
         raise refused(400, "message to delete not found")

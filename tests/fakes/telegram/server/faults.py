@@ -70,7 +70,6 @@ class BotApiFaults:
         self._waiting.append(fault)
 
     def take(self, method: str, parameters: dict[str, Any]) -> BotApiFault | None:
-        """The fault that strikes a request."""
         for fault in self._waiting:
             is_any = fault.method == "*" and method != "getUpdates"
             is_there = fault.chat is None or str(fault.chat) == str(parameters.get("chat_id"))

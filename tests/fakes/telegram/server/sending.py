@@ -195,7 +195,6 @@ def _change(state: TelegramState, asked: JSON, content: JSON) -> JSON:
 
 
 def delete_message(state: TelegramState, asked: JSON) -> bool:
-    """Take a message away for everybody."""
     chat = state.chat(asked["chat_id"])
     message = chat.messages.get(asked["message_id"])
     if message is None:

@@ -38,7 +38,6 @@ class BotApiSpec:
         return self._names.get(method.lower())
 
     def faults_of_request(self, method: str, parameters: dict[str, Any]) -> list[str]:
-        """What is wrong with a request, in sentences."""
         schema = self._methods.get(method.lower())
         if schema is None:
             return [f"{method}: there is no such method"]

@@ -123,11 +123,9 @@ class TelegramState:
         self.users[TELEGRAM_ITSELF] = {"id": TELEGRAM_ITSELF, "is_bot": False, "first_name": "Telegram"}
 
     def now(self) -> datetime:
-        """The server's time."""
         return self._clock() + self._ahead
 
     def seconds(self) -> int:
-        """The server's time as messages have it."""
         return int(self.now().timestamp())
 
     def pass_seconds(self, seconds: float) -> None:

@@ -31,7 +31,6 @@ _FOUND: Final = (  # names as ``match_mentions`` of TDLib (td/telegram/MessageEn
 
 
 def units(text: str) -> int:
-    """The length of a text as Telegram counts."""
     return len(text.encode("utf-16-le")) // 2
 
 

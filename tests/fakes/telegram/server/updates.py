@@ -83,9 +83,7 @@ class UpdateQueue:
         return self._waiting[: max(1, min(limit, MOST_AT_ONCE))]
 
     def forget(self, update: JSON) -> None:
-        """Confirm one update that was delivered."""
         self._waiting = [each for each in self._waiting if each is not update]
 
     def drop_all(self) -> None:
-        """Forget everything that waits."""
         self._waiting.clear()

@@ -176,7 +176,6 @@ async def test_a_build_goes_on_where_it_stopped(tmp_path: Path) -> None:
 
 
 def dump(folder: Path) -> list[str]:
-    """All rows of a library."""
     with sqlite3.connect(folder / FILE) as database:
         return [line for line in database.iterdump() if not line.startswith('INSERT INTO "shelf"')]
 

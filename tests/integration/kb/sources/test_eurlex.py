@@ -14,7 +14,6 @@ from tests.fakes.documents.sites import Cellar, Work, says
 
 
 def small_pages(client: PoliteClient) -> EurLex:
-    """EUR-Lex in pages of three rows."""
     return EurLex(client, page_size=3)
 
 

@@ -22,7 +22,6 @@ def reports(count: int) -> list[UnRecord]:
 
 
 def field(tag: str, code: str, text: str) -> str:
-    """A data field of MARCXML."""
     return f'<datafield tag="{tag}"><subfield code="{code}">{text}</subfield></datafield>'
 
 

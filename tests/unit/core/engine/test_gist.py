@@ -20,7 +20,6 @@ SIGNALS = Signals("en", 0.9, TargetGroup.MIGRANTS, calls_for_violence=False, not
 
 
 async def gisted(router: Router, meaning: str | None = None) -> Reading:
-    """The reading of a post on women with its gist."""
     signals = replace(SIGNALS, target_group=TargetGroup.WOMEN)
     reading = replace(reading_of(group=TargetGroup.WOMEN), implied_meaning=meaning)
     return await with_gist(reading, "Women should never have been given the vote.", router, signals)

@@ -30,7 +30,6 @@ class FakeAbroad(FakeClassifier):
 
     @property
     def about(self) -> Mapping[str, Any]:
-        """As the fake classifier's, and what was learnt."""
         return {**super().about, "spoken": ["eu"]}
 
 

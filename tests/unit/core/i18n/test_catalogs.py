@@ -319,7 +319,6 @@ class Asked:
 
 
 def panels(locale: str) -> Iterator[discord.ui.LayoutView]:
-    """The panels of managers, however things stand."""
     guild = cast(
         "discord.Guild",
         SimpleNamespace(id=1, get_channel=lambda _: None, get_role=lambda _: None, preferred_locale="en-US"),

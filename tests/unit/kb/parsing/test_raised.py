@@ -10,7 +10,6 @@ from kb.parsing.raw_text import OFF, ON, Raw
 
 
 def text_of(marked: str) -> str:
-    """The clean text of one in which ^(...) is raised."""
     return cleaned(Raw([marked.replace("^(", ON).replace(")", OFF)]))[0][0]
 
 

@@ -84,7 +84,6 @@ def folder(path: Path, **changes: Any) -> Folder:
 
 
 def write(path: Path, text: str = "A neutral text.") -> Path:
-    """A file, with the folders above it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return path

@@ -30,7 +30,6 @@ GOOD: dict[str, Any] = {
 
 
 def write(folder: Path, *rows: dict[str, Any] | str) -> Path:
-    """A file of facts, one line for each row."""
     path = folder / "facts.jsonl"
     lines = [row if isinstance(row, str) else json.dumps(row) for row in rows]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -38,7 +37,6 @@ def write(folder: Path, *rows: dict[str, Any] | str) -> Path:
 
 
 def fact(**changes: Any) -> Fact:
-    """The good fact, with changes."""
     values: dict[str, Any] = GOOD | {
         "target_group": TargetGroup.WOMEN,
         "stereotypes": ("cannot lead",),

@@ -8,7 +8,6 @@ from tests.fakes.engine.embedder import FakeEmbedder
 
 
 def fact(id: str, group: TargetGroup, *stereotypes: str) -> Fact:
-    """A fact that answers the stereotypes."""
     return Fact(
         id=id,
         target_group=group,
@@ -29,7 +28,6 @@ FACTS = (fact("women-001", TargetGroup.WOMEN, "cannot lead"), fact("jews-001", T
 
 
 def gap(group: TargetGroup, stereotype: str) -> Gap:
-    """A gap that calls for a question."""
     return Gap(group, stereotype, "Nobody has counted it.", Instead.QUESTION, ())
 
 

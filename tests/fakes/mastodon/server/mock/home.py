@@ -83,7 +83,6 @@ class Home:
         self._folder.cleanup()
 
     async def ask(self, method: str, url: URL, headers: MutableMapping[str, str], body: bytes = b"") -> Answer:
-        """What mastodon-mock answers."""
         return await exchange(self._app, method, url, headers, body)
 
     @contextmanager
@@ -101,7 +100,6 @@ class Home:
             return made.id
 
     def add_token(self, token: str, account: int | None, scopes: Sequence[str]) -> None:
-        """Let a token stand for an account."""
         with self.session() as session:
             session.add(OAuthToken(access_token=token, account_id=account, scopes=list(scopes), created_at=self._now()))
 

@@ -25,8 +25,6 @@ _UNFILTERED: Final = ("/api/v1/admin/", "/api/v1/notifications", "/api/v2/notifi
 
 
 class Shown:
-    """The way back from mastodon-mock."""
-
     def __init__(self, home: Home, kind: Kind, settings: Settings, may_reply: Mapping[str, Sequence[str]]) -> None:
         self._home, self._kind, self._settings, self._may_reply = home, kind, settings, may_reply
 

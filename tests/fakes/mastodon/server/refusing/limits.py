@@ -52,7 +52,6 @@ class Limits:
 
 
 def limited(limit: int, remaining: int, reset: datetime) -> dict[str, str]:
-    """The headers of a limit, written as Mastodon does."""
     at = reset.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     return {"X-RateLimit-Limit": str(limit), "X-RateLimit-Remaining": str(remaining), "X-RateLimit-Reset": at}
 

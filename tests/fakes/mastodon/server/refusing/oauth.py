@@ -35,8 +35,6 @@ class _Given:
 
 
 class Codes:
-    """The codes that are good for a token."""
-
     def __init__(self, home: Home) -> None:
         self._home = home
         self._given: dict[str, _Given] = {}

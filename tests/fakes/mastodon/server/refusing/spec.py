@@ -47,7 +47,6 @@ class MastodonSpec:
         self._good: set[tuple[str, object]] = set()
 
     def faults_of_request(self, method: str, path: str, query: Mapping[str, Any], form: Mapping[str, Any]) -> list[str]:
-        """What is wrong with a request, in sentences."""
         what = f"{method} {path}"
         if _NOT_DESCRIBED.fullmatch(path):
             return []
@@ -84,7 +83,6 @@ class MastodonSpec:
         return None
 
     def _fields(self, schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-        """The fields that any part of a schema names."""
         if "$ref" in schema:
             yield from self._fields(self._schemas[schema["$ref"].removeprefix(_SCHEMAS)])
         yield from schema.get("properties", {}).items()

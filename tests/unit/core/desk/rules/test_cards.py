@@ -34,7 +34,6 @@ def checked(**changes: object) -> WrittenCard:
 
 
 def of_own(**changes: object) -> WrittenCard:
-    """The card, which answers a stereotype of the community's own."""
     return checked(stereotype=None, own_stereotype=OWN | changes)
 
 

@@ -16,7 +16,6 @@ PREPARED, EVIDENCE, MODEL = Origin
 
 
 def said(*origins: Origin, prepared: tuple[str, ...] = (), **reviews: ReviewOfPrepared) -> str:
-    """The words for a draft of these sentences."""
     return origin_in_words(Draft(1, "x", Intent.POSITIVE, Scores(), (), (), origins, prepared), reviews)
 
 

@@ -23,7 +23,6 @@ QUOTE = "they take and take"
 
 
 def events(written: str) -> list[dict[str, Any]]:
-    """Every line is one JSON object."""
     return [json.loads(line) for line in written.splitlines()]
 
 

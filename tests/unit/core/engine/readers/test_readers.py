@@ -27,7 +27,6 @@ class ByText:
 
     @property
     def about(self) -> Mapping[str, Any]:
-        """As the fake classifier's."""
         return FakeClassifier(POST_OUTPUTS, {}, ("en",)).about
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:

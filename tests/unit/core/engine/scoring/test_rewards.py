@@ -52,8 +52,6 @@ class _Constant:
 
 
 class _Own(_Constant):
-    """A scorer that gives each text its own."""
-
     def __init__(self, name: str, values: Sequence[float]) -> None:
         super().__init__(name, None)
         self.values = values

@@ -24,8 +24,6 @@ GOOD = "To the person this was aimed at: this is your place, and we are on your 
 
 
 class _Toxic:
-    """A scorer that finds a text toxic."""
-
     name = "non_toxicity"
 
     async def score(self, brief: Brief, texts: Sequence[str]) -> list[float | None]:

@@ -12,7 +12,6 @@ from tests.fakes.engine.servers.alike import AlikeServer, alike_server, no_pause
 
 @pytest.fixture
 def server() -> Iterator[AlikeServer]:
-    """A server on a free port."""
     with alike_server() as fake:
         yield fake
 
