@@ -5,8 +5,6 @@ other side of the wire, to write, flag, edit and delete posts as people do, to l
 calls for a while, and to let time pass.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable

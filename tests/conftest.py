@@ -6,8 +6,6 @@ Ten thousand tests and the libraries that they import are two million objects. A
 than a second; they are made before the first test and none of them is garbage.
 """
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import os

@@ -4,8 +4,6 @@ An adapter's tests subclass ``MarkupConformance`` and name its ``markup``. What 
 only its own tests can know.
 """
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

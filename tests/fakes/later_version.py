@@ -1,7 +1,5 @@
 """A later version of Antiphon, which has one step more than this one."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Final

@@ -1,7 +1,5 @@
 """What several tests share: the models and the index, loaded once; a desk and what is around it, new for each test."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 from collections.abc import AsyncIterator, Iterator

@@ -3,8 +3,6 @@
 Elsewhere a test that would load one fails as it does there.
 """
 
-from __future__ import annotations
-
 import builtins
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager

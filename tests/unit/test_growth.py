@@ -3,8 +3,6 @@
 Growth is asserted, never seconds: what four times the text costs. Four is linear, sixteen the square.
 """
 
-from __future__ import annotations
-
 import ast
 import gc
 import importlib

@@ -1,7 +1,5 @@
 """The promise of `make unit`: nothing below this folder needs a library of large models."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.engine.readers.networks import shipped_posts

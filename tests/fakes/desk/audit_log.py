@@ -1,7 +1,5 @@
 """The audit log: its lines, and whether its chains hold, every line bound to the one before it."""
 
-from __future__ import annotations
-
 from sqlalchemy import select
 
 from core.desk.database.connection import Database, Session

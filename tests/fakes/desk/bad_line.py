@@ -1,7 +1,5 @@
 """What was sent over a bad line, and what stands in the end."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field

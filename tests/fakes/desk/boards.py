@@ -1,7 +1,5 @@
 """The board of a review channel in memory: begun as a process does, followed until nothing is left to show."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from core.desk.database.connection import Database, Session

@@ -1,7 +1,5 @@
 """A post and a case full of the canary: a word that nothing else holds, and that no erased person may leave."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from bot.compose.desk import Desk

@@ -1,7 +1,5 @@
 """A card of a community's own, on a stereotype that it described."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from core.desk.rules.own_cards import WrittenCard, checked_card

@@ -1,7 +1,5 @@
 """What the tests of chores share: a piece of work for one that is asked directly, and cases in the states."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, Final
 

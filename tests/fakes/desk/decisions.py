@@ -1,7 +1,5 @@
 """What people do in the tests of desk and database, and a look into the tables."""
 
-from __future__ import annotations
-
 from sqlalchemy import text
 
 from bot.compose.desk import Desk

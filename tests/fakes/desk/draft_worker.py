@@ -5,8 +5,6 @@
 the lease is renewed. A line on standard output says when the engine begins, and which process it is in.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys

@@ -1,7 +1,5 @@
 """A desk with many cases behind it, and a meter of what its database does for one thing more."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence

@@ -1,7 +1,5 @@
 """The people of the tests, and what they may do in the sample community."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Posts that come in together, given to an intake all at once, and a look at their cases."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace

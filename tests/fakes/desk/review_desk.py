@@ -1,7 +1,5 @@
 """The real desk of one community over SQLite, what it was asked, and cases that real acts bring into a state."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping

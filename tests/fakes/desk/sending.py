@@ -1,7 +1,5 @@
 """A desk, outboxes and a platform with a bad line over one database, for the tests of the send protocol."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta

@@ -5,8 +5,6 @@ draft waits for the file ``GO``, and so does the answer to a send, whose reply i
 output says when either has begun.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys

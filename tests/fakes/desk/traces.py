@@ -1,7 +1,5 @@
 """Looks for what must not be anywhere: in every column of every table, the bytes of files, and the words of errors."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from sqlalchemy import select

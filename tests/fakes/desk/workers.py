@@ -1,7 +1,5 @@
 """A worker over an engine that does what a test tells it, and looks at its case."""
 
-from __future__ import annotations
-
 import asyncio
 
 from bot.compose.desk import Desk

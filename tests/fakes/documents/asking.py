@@ -1,7 +1,5 @@
 """Sources that ask sites on this machine, and walks through all that they list."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import date

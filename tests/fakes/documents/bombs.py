@@ -1,7 +1,5 @@
 """Files made to exhaust or to mislead their readers; each is built when it is asked for."""
 
-from __future__ import annotations
-
 import io
 import random
 import struct

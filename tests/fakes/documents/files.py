@@ -1,7 +1,5 @@
 """Files as people make them, built in memory: PDF by reportlab, DOCX by hand."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from collections.abc import Sequence

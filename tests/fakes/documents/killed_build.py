@@ -3,8 +3,6 @@
 Prints a line at each step, so that the test that kills it can choose where.
 """
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What reading a file comes to, its text or the refusal: by a real process, or here."""
 
-from __future__ import annotations
-
 import json
 from time import monotonic
 

@@ -1,7 +1,5 @@
 """Web sites on this machine that answer like those that documents come from, with paging and with mishaps."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -1,7 +1,5 @@
 """A source of documents in memory, and a reader for it: a page for each form feed, a paragraph for each line."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """Argument cards made from a few words; every text is invented."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from core.engine.cards.bank import ArgumentCard, Stereotype

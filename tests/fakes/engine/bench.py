@@ -1,7 +1,5 @@
 """What the tests of the benchmarks share: an engine that drafts without a model, samples, and one answer's figures."""
 
-from __future__ import annotations
-
 from bench.measures.samples import Sample
 from bench.replies.systems import SystemOutcome
 from core.engine.pipeline import Engine

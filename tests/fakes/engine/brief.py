@@ -1,7 +1,5 @@
 """What a draft is written from, made from a few words; every text is invented."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

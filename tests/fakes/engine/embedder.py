@@ -1,7 +1,5 @@
 """Sentence vectors without a model: texts that share words are near each other."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Sequence
 

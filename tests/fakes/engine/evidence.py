@@ -1,7 +1,5 @@
 """A source of evidence that holds what a test gives it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from core.engine.ports import EvidenceQuery, SearchResult

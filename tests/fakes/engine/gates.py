@@ -1,7 +1,5 @@
 """What the gates look at in their tests: a post in each language, one fact, and two recent replies."""
 
-from __future__ import annotations
-
 from core.engine.scoring.gates import GateContext
 from tests.fakes.engine.brief import brief_of, passage
 

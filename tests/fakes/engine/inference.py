@@ -1,7 +1,5 @@
 """Inference that says what a test tells it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from core.engine.ports import Entailment

@@ -1,7 +1,5 @@
 """A larger model for the engine: what it answers to the one reading, the plain question, and the one review."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence

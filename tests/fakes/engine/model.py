@@ -1,7 +1,5 @@
 """A language model that says what a test tells it to, by the kind of prompt that it is asked."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """A probe over hidden states that a test names, with two outputs of the router that can be reckoned by hand."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import threading

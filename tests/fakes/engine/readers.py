@@ -1,7 +1,5 @@
 """Readers that say what a test tells them to, of every text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

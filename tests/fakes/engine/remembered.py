@@ -3,8 +3,6 @@
 The tests of the engine read the same posts and drafts again and again: four fifths of what they take.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A router that gives every post the stereotypes that a test names."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

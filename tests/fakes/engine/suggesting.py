@@ -1,7 +1,5 @@
 """The real engine asked about one post, models that read it as a test wants, and the prepared sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 

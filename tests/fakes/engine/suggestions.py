@@ -1,7 +1,5 @@
 """Small real classes and values that stand in for the world."""
 
-from __future__ import annotations
-
 from core import models
 
 DRAFT_TEXTS = ("Most newcomers work and pay taxes.", "Who told you that nobody pays in?")

@@ -3,8 +3,6 @@
 It loads in milliseconds and writes thousands of tokens a second: for what a server does, whatever its model says.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

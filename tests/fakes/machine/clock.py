@@ -1,7 +1,5 @@
 """Clocks that a test moves, the event loop's among them, or something sleeps by; one of them runs as well."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable, Coroutine

@@ -3,8 +3,6 @@
 Each test has an engine of its own, and would compile every statement anew: a tenth of what tests with a database take.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, MutableMapping
 from functools import cache
 from typing import Any, TypeAlias

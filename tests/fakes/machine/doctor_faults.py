@@ -1,7 +1,5 @@
 """``tests/data/faults.tsv``: each breakage, the check of ``antiphon doctor`` that finds it, and its remedy."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What another process of Antiphon says of itself: on standard error, and over HTTP."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from asyncio.subprocess import Process

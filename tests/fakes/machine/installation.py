@@ -1,7 +1,5 @@
 """An installation in a folder of a test's own: its settings, and a flag that another process of it takes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Libraries that one file of tests needs and that take seconds to import."""
 
-from __future__ import annotations
-
 import importlib
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The log of a process as ``core.desk.runtime.logs`` sets it up, kept for a test and taken down after it."""
 
-from __future__ import annotations
-
 import io
 import logging
 import sys

@@ -1,7 +1,5 @@
 """Where files of tests need no disk: what a power cut does is not under test there, and a commit waits for nothing."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Final

@@ -1,7 +1,5 @@
 """How long the long tests run, and waiting for what tells nobody when it happens: a row, another process."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 from collections.abc import Awaitable, Callable

@@ -1,7 +1,5 @@
 """A real PostgreSQL server for the tests, and a new database in it for each test."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager

@@ -4,8 +4,6 @@ Transactions of one process take turns, so that none waits inside of a call for 
 other process writes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The threads of an event loop, for tests that let go on whatever was begun."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor

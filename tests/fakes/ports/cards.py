@@ -1,7 +1,5 @@
 """Cases of every kind as cards, with mild sentences of our own."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any

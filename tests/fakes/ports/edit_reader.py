@@ -1,7 +1,5 @@
 """A reader of what people write at the desk that says what a test tells it to."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from core.engine.readers.networks import DraftSigns

@@ -1,7 +1,5 @@
 """A governance in memory: policies, roles and switches, with the rights that ``core.desk.rules.roles`` gives."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections import Counter

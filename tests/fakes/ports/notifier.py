@@ -1,7 +1,5 @@
 """Who was called or told, and platforms that refuse or say nothing."""
 
-from __future__ import annotations
-
 from core.desk.rules.platforms import Notice
 
 

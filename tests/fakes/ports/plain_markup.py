@@ -1,7 +1,5 @@
 """A platform of plain words: no markup at all, so that what is said can be read as it is."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from datetime import datetime

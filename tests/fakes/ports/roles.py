@@ -1,7 +1,5 @@
 """A platform that says who is a moderator there."""
 
-from __future__ import annotations
-
 from core.desk.rules.roles import Role
 from core.errors import PlatformUnavailable
 

@@ -1,7 +1,5 @@
 """What a platform without markup shows of a case, in a language, and which English sentences of ours are left in it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from functools import cache

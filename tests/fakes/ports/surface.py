@@ -1,7 +1,5 @@
 """A review channel in memory, which misbehaves on demand."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """A filter of watched channels that goes by single words, and by a formula for its rates."""
 
-from __future__ import annotations
-
 import asyncio
 
 from core.errors import ScorerUnavailable

@@ -1,7 +1,5 @@
 """Whether a better writer is heard: its drafts come first, and bad ones among them never do."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The script of the database's first start, run on a real PostgreSQL as its image runs it."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import shutil

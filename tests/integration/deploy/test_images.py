@@ -1,7 +1,5 @@
 """What the containers would run, tried without a container engine: their checks of health, and a lint of Dockerfile."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The proxy before a model server, as nginx runs it: five routes and the measures pass, and no other call arrives."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import os

@@ -1,7 +1,5 @@
 """The audit and the bill of materials, by the programs that make them; the audit asks a service of this test."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from importlib.metadata import version

@@ -1,7 +1,5 @@
 """The program may end at any commit and at any call of a platform: nothing is lost, and nothing is posted twice."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Random histories of a desk, on both databases: every promise holds after every step."""
 
-from __future__ import annotations
-
 from sqlalchemy import URL
 
 from tests.fakes.machine.patience import SCALE

@@ -1,7 +1,5 @@
 """Processes killed with SIGKILL while they flag, draft, send and erase: nothing is lost, posted twice or left over."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

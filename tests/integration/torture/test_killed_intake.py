@@ -1,7 +1,5 @@
 """Processes killed with SIGKILL while they take in Telegram's updates: none is lost, none has its effect twice."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from sqlalchemy import URL

@@ -1,7 +1,5 @@
 """The scheduler's leader killed and stopped: another one leads, and each slot is done once (invariant I17)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from sqlalchemy import URL

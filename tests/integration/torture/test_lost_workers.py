@@ -1,7 +1,5 @@
 """Workers killed, stopped and cut off while they draft: every case is finished once, by somebody."""
 
-from __future__ import annotations
-
 from sqlalchemy import URL
 
 from tests.fakes.machine.patience import SCALE

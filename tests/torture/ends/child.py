@@ -4,8 +4,6 @@ It does so much and no more, however long it lives, and tells its parent of ever
 writes to a file first-hand, as a platform would remember it. Its platform is a log on the disk, which outlives it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import multiprocessing
 import os

@@ -1,7 +1,5 @@
 """Ends of the process at a named point, and what is left then."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 

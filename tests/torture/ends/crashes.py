@@ -4,8 +4,6 @@ A scenario is run once to learn the points that it passes; then once more for ea
 exception or a cancellation, started again, brought to rest, and held against every invariant.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack

@@ -5,8 +5,6 @@ ends in doubt, by each kind of fault in turn; later requests go as chance has it
 just started.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import AsyncIterator

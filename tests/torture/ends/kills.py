@@ -5,8 +5,6 @@ has no more to do than a quiet one. Two processes share one database and one pla
 everything comes to rest, and every invariant must hold.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import signal

@@ -4,8 +4,6 @@ The instance outlives them: it tells of every notification as often as it is ask
 its own. At the end every post has one case, whoever asked was answered once, and no notification is left.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import random

@@ -5,8 +5,6 @@ capture as it is served, over a real desk, on updates of many kinds (``telegram_
 flagged or found has one case, and no update is left.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import random

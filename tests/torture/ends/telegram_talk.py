@@ -3,8 +3,6 @@
 Owns both. Each deed is one of a kind, by chance: talk, hateful words, a command, a reaction, a forwarded post, an edit.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """The random histories: posts come in, fold into campaigns, and are drafted by workers that may be lost."""
 
-from __future__ import annotations
-
 import asyncio
 
 from hypothesis import strategies as st

@@ -3,8 +3,6 @@
 Each example is a world of its own, over a copy of a database in which the people are settled.
 """
 
-from __future__ import annotations
-
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 

@@ -1,7 +1,5 @@
 """The random histories: what moderators and managers decide, and who may."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from hypothesis import strategies as st

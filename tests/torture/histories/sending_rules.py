@@ -1,7 +1,5 @@
 """The random histories: replies are sent, the platform loses answers, and the program ends in the middle of it."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, Final

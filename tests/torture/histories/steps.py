@@ -1,7 +1,5 @@
 """What every rule of the random histories rests on: a world for each, steps, and the invariants after each of them."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack

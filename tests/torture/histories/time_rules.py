@@ -1,7 +1,5 @@
 """The random histories: time passes, chores are done, and people are erased."""
 
-from __future__ import annotations
-
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 

@@ -4,8 +4,6 @@ Real processes over one PostgreSQL database. The leader is killed, or stopped fo
 over, and goes on then. A chore that was cut short with its process is done again; no other is.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import random

@@ -1,7 +1,5 @@
 """A line to PostgreSQL that can be cut: what is sent over it then is lost, and both ends still think that it stands."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

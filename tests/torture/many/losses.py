@@ -5,8 +5,6 @@ has a case in hand is lost, again and again, each time in one of three ways. At 
 and all promises hold. How soon each case had another owner is counted in leases, by the database's clock.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import random

@@ -3,8 +3,6 @@
 A chore writes a line to a file when it begins and one when it ends, so that what was done twice shows.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os

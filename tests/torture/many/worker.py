@@ -3,8 +3,6 @@
 What it says to its parent: that it is ready, and each draft that came too late and was refused.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import multiprocessing

@@ -1,7 +1,5 @@
 """The clock of a world, and what a run of torture counts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field

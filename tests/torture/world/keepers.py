@@ -3,8 +3,6 @@
 Owns what each of them promises, held against the database right after it.
 """
 
-from __future__ import annotations
-
 from datetime import timedelta
 from enum import StrEnum
 from typing import assert_never

@@ -1,7 +1,5 @@
 """What people do to a desk: flag, decide, look, and give rights and take them away, here and on the platform."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 from datetime import datetime

@@ -4,8 +4,6 @@ Its log lies in memory, or in a file that several processes append to and that s
 ``KEYS_KEPT``; after that the same reply is posted once more, as on real platforms.
 """
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 import json

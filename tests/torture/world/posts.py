@@ -1,7 +1,5 @@
 """The posts of the world, their copies in a raid, and what an engine says of them."""
 
-from __future__ import annotations
-
 from hashlib import sha256
 
 from core.models import FlaggedPost, PostRef, Suggestion, ThreadMessage

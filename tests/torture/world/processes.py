@@ -1,7 +1,5 @@
 """Processes that are killed, forked from one that has imported what any of them needs: whoever asks first starts it."""
 
-from __future__ import annotations
-
 import multiprocessing
 from typing import Final
 

@@ -4,8 +4,6 @@ Owns what is built when a process starts, and how the invariants are asked. What
 by ``tests.torture.world.people``, ``tests.torture.world.keepers`` and ``tests.torture.world``.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Awaitable
 from datetime import timedelta

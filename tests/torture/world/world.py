@@ -4,8 +4,6 @@ Owns, with ``tests.torture.world.people`` and ``tests.torture.world.keepers``, t
 that calls the desk, so that all of them do what an application does.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The benchmarks' measures of texts: what they count is what their names say."""
 
-from __future__ import annotations
-
 import pytest
 
 from bench.replies.engine import bleu_4, distinct, novelty, repetition_rate, rouge_l

@@ -1,7 +1,5 @@
 """The page of what a moderator would be shown."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from bench.replies.quality import section

@@ -1,7 +1,5 @@
 """The measures of the readers: files that others bring, intervals, disguises, peers in the same run."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

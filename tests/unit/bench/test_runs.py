@@ -1,7 +1,5 @@
 """How the benchmarks run: which posts, what is measured at the ports, what is kept, what a person should look at."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import asdict, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which posts a benchmark runs on, and the log that a killed run goes on from."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

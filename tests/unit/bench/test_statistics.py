@@ -1,7 +1,5 @@
 """The benchmarks' tests of significance, against values worked out by hand."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

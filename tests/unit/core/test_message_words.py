@@ -1,7 +1,5 @@
 """A message's parts in one text: their order, how long it may be, and who is held to have written it."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.engine.wording.text import MAX_POST_CHARACTERS

@@ -3,8 +3,6 @@
 No container engine is needed: the files are read as an engine reads them.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The alerts and the dashboard ask for measures that exist: ours by the registry, vLLM's by the list of its release."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The workflow and the forms of a public host: they run the same commands as a developer, and can be read."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """How a document is cited, so that a reader can open it."""
 
-from __future__ import annotations
-
 from core.models import Source
 from kb.documents import citation
 from tests.fakes.documents.source import listed

@@ -1,7 +1,5 @@
 """One search over several parts: what is kept of each, and what happens where one fails."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

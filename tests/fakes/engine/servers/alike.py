@@ -1,7 +1,5 @@
 """An OpenAI-compatible server that answers every request alike, also wrongly, late or never, and what reaches it."""
 
-from __future__ import annotations
-
 import json
 import math
 import threading

@@ -1,7 +1,5 @@
 """An OpenAI-compatible server on a free port that answers like a ``FakeModel``, for tests of the whole program."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import math

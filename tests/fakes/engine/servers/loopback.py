@@ -1,7 +1,5 @@
 """An HTTP server on loopback that gives the same answer to every request of a route, and remembers their order."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

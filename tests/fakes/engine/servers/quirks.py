@@ -4,8 +4,6 @@ The invented replies suit a post about migrants. A quirk is a function of the re
 answer, and "goes on" is ``None``.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -6,8 +6,6 @@ process's number and in the end its status. A call that goes away takes its proc
 module that is run instead of the command.
 """
 
-from __future__ import annotations
-
 import importlib
 import io
 import json

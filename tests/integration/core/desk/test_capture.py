@@ -1,7 +1,5 @@
 """What comes in: each post once, many to a commit, without names, and nobody's lost for a neighbour's fault."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace

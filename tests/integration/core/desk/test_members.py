@@ -1,7 +1,5 @@
 """Flags of people without a role: only where the community allows them, and enough of them make a case."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """More than the queue holds: nothing is lost, what waits is seen to wait, and each community has its own room."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A raid is one case with a count: which posts fold into it, which never do, and when what it was like is forgotten."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from dataclasses import replace

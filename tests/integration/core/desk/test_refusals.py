@@ -1,7 +1,5 @@
 """What becomes a case, and what is refused at the door."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 

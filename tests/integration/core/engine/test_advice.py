@@ -1,7 +1,5 @@
 """Whether a post gets drafts, and in which language: what the reading advises, and what people may still ask for."""
 
-from __future__ import annotations
-
 import pytest
 
 from bot.cli.missing_codes import note_of

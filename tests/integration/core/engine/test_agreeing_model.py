@@ -1,7 +1,5 @@
 """A model that agrees with the hate, wherever it writes or chooses: nothing of what it says reaches a moderator."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import cycle
 

@@ -1,7 +1,5 @@
 """Which drafts the engine gives: no copies, and as the community, the moderator, the judge and the profile ask."""
 
-from __future__ import annotations
-
 from itertools import cycle, pairwise
 from pathlib import Path
 

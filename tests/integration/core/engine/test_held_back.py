@@ -1,7 +1,5 @@
 """Prepared replies that seldom fit are held back: a post has no draft then, until somebody asks to see them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

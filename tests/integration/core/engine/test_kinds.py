@@ -1,7 +1,5 @@
 """Drafts that are no replies: words of support where the reading advises them, and the notice on the rules."""
 
-from __future__ import annotations
-
 import pytest
 from jsonschema import Draft202012Validator
 

@@ -1,7 +1,5 @@
 """A model larger than the one that ships is simply asked: one reading, the plain question, one review of all drafts."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field, replace
 from typing import Any

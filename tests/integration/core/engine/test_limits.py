@@ -1,7 +1,5 @@
 """What the engine gives when time, evidence or the model run out: the best so far, and the reason."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace

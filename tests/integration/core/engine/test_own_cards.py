@@ -1,7 +1,5 @@
 """A community's own cards in the engine: an accepted one answers the posts that are close to its wordings."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from core.desk.communities.own_cards import OwnCards

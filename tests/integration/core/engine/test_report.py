@@ -1,7 +1,5 @@
 """What the engine tells: its progress while it works, each draft with its sources, and the report at the end."""
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
 

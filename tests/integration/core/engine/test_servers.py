@@ -1,7 +1,5 @@
 """The whole engine over model servers that refuse or differ: prepared drafts and evidence need no model."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.engine.pipeline import Engine

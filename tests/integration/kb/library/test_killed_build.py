@@ -1,7 +1,5 @@
 """A build that is killed again and again ends in the same library and the same index, and serves what it had before."""
 
-from __future__ import annotations
-
 import os
 import random
 import sqlite3

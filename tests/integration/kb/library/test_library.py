@@ -1,7 +1,5 @@
 """The library on a real SQLite file: what a build keeps, what is served, and what a kill or a damage leaves."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace

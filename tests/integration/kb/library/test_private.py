@@ -1,7 +1,5 @@
 """Who may read a library: real folders and rights, under the umask that most machines have."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Hostile files: each is refused or gives text within the limits, and the memory of this process stays flat."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import re

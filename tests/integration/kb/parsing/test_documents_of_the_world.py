@@ -1,7 +1,5 @@
 """Documents whose typography, letters and order say something that their plain characters do not."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

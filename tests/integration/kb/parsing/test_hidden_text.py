@@ -1,7 +1,5 @@
 """Files in which text is hidden: what people see comes out and nothing else, and what was taken out is counted."""
 
-from __future__ import annotations
-
 import pytest
 
 from kb.parsing.process import parse

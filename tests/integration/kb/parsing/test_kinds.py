@@ -1,7 +1,5 @@
 """Which files are read, by their content, in what encoding and language, and why the others are refused."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import zipfile

@@ -1,7 +1,5 @@
 """The pages of a document: headers, limits, places of paragraphs, and scans, which OCR reads."""
 
-from __future__ import annotations
-
 import shutil
 
 import pytest

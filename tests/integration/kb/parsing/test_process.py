@@ -1,7 +1,5 @@
 """The process that reads a file: it knows no key, says which lock it lacks, and ends with who waits for it."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys

@@ -1,7 +1,5 @@
 """What the reading process gives up, each tried by a process that went through the same locks."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

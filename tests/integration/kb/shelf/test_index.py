@@ -1,7 +1,5 @@
 """The index in the library's file with the real engines: what is found, and what becomes of damage."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing

@@ -1,7 +1,5 @@
 """The library with its real index and embedding model: what was accepted is found, in its exact words."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import closing

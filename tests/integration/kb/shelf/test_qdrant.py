@@ -1,7 +1,5 @@
 """The library on Qdrant: the client's own local mode stands for the server, with a real embedding model."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import date
 

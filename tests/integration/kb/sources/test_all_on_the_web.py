@@ -1,7 +1,5 @@
 """What all sources on the web have in common, over the wire: sites that are busy, gone, or want to be left alone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """EUR-Lex over the wire: the query for works, and the forms of a document."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.errors import DocumentRefused, SourceUnavailable

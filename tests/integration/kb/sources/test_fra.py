@@ -1,7 +1,5 @@
 """FRA's site over the wire: the listing over all its pages, and the PDF behind a publication."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.errors import DocumentRefused, SourceUnavailable

@@ -1,7 +1,5 @@
 """The polite client over the wire: what it asks, how often, and what it makes of every kind of answer."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 from collections.abc import AsyncIterator

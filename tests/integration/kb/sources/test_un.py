@@ -1,7 +1,5 @@
 """The UN Digital Library over the wire: every keyword, collection and year; what a catalogue record tells."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.errors import BadSettings, DocumentRefused, SourceUnavailable

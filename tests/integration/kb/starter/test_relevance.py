@@ -1,7 +1,5 @@
 """How often the right fact is found: posts in our own words, each with the facts that answer it."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime

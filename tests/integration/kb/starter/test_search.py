@@ -1,7 +1,5 @@
 """What is found for a post, with the real parts: MiniLM, FTS5, faiss and the facts that ship with Antiphon."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime

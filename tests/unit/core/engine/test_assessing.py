@@ -1,7 +1,5 @@
 """What a candidate is held against beyond the gates on its words: meaning, receipts, and the places there are."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The gist of a post: a stereotype's words, or none; and the group where the reader of posts is not sure of it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

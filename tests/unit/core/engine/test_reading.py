@@ -1,7 +1,5 @@
 """Reading a post: what is refused, what is noticed, what the model may say, and whether anybody should reply."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What is known of a post before the model is asked: language, hatefulness, threats, and whether a person is meant."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Posts that are answered without a model: signs alone, code, and languages that Antiphon does not know."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """What people read in other languages: nothing untranslated, nothing left over, nothing that Discord would refuse."""
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Sentences that are said in English until somebody reads them in another language, and the errors made of them."""
 
-from __future__ import annotations
-
 import ast
 import copy
 import json

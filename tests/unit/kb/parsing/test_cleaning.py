@@ -1,7 +1,5 @@
 """Page text made clean: what is taken out, what is joined, and what must stay."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """What a file calls itself, and what programs write there instead."""
 
-from __future__ import annotations
-
 import pytest
 
 from kb.parsing.clean_text import author_in, heading_in, title_in, year_in

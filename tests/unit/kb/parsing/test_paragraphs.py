@@ -1,7 +1,5 @@
 """Where paragraphs begin and end, and what is no paragraph."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """Raised text, once a reader has told it: a mark goes, an exponent stays, and what is unclear is no figure."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.engine.wording.figures import figures

@@ -1,7 +1,5 @@
 """What a style says, and whether it hides."""
 
-from __future__ import annotations
-
 import pytest
 
 from kb.parsing.html import colour, declarations, has_background, hides, is_white, rules

@@ -1,7 +1,5 @@
 """English words for posts in other languages."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.engine.ports import EvidenceQuery

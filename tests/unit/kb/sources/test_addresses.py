@@ -1,7 +1,5 @@
 """Neither a listing nor a redirect can lead to an address that is not public."""
 
-from __future__ import annotations
-
 import socket
 
 import pytest

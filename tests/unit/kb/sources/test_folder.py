@@ -1,7 +1,5 @@
 """A folder of files as a source: which files are taken, what is said about them, and how defects are told."""
 
-from __future__ import annotations
-
 import os
 import tomllib
 from datetime import UTC, date, datetime

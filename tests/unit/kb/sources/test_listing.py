@@ -1,7 +1,5 @@
 """The published keyword lists, mended where they need it, and what they tell about a title."""
 
-from __future__ import annotations
-
 import tomllib
 from importlib import resources
 

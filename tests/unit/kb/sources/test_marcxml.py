@@ -1,7 +1,5 @@
 """Records of a library's catalogue are read whole or not at all."""
 
-from __future__ import annotations
-
 import pytest
 
 from kb.sources.un import NotMarcXml, read_collection

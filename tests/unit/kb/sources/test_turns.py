@@ -1,7 +1,5 @@
 """HostTurns at a host never overlap and keep their distance, by a clock that only the test moves."""
 
-from __future__ import annotations
-
 import asyncio
 from datetime import UTC, datetime, timedelta
 

@@ -1,7 +1,5 @@
 """The form of the facts: what departs from it is refused by its field."""
 
-from __future__ import annotations
-
 import json
 from datetime import date
 from pathlib import Path

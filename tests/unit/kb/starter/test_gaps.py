@@ -1,7 +1,5 @@
 """The gaps, and which gap a text falls into: none where a fact answers it better."""
 
-from __future__ import annotations
-
 from core.models import TargetGroup
 from kb.starter.facts import STARTER_FACTS, STARTER_GAPS, Fact, Gap, Gaps, Instead, load_facts, load_gaps
 from tests.fakes.engine.embedder import FakeEmbedder

@@ -1,7 +1,5 @@
 """Vectors that are kept on the disk: made once, and never read damaged."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The facts that ship with Antiphon: enough of them for each group, dated, sourced, and with their cautions."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from datetime import date

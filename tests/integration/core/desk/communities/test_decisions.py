@@ -1,7 +1,5 @@
 """What managers decide about a community: each change is on record, and ends the approvals in flight."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 

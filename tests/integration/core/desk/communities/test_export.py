@@ -1,7 +1,5 @@
 """Exports: who may have one, what is in it, and that it reads back as it was."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """What managers do from their chat platform: settings, rights asked anew, status and export."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -1,7 +1,5 @@
 """Lessons for a writer: only with the community's consent, pseudonymous, and without what was erased."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """A community that has another id on its platform from now on: what was set up is kept, once, and is on record."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 from functools import partial

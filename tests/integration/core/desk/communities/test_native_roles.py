@@ -1,7 +1,5 @@
 """The platform's own roles are asked for when somebody approves, and end when they end there."""
 
-from __future__ import annotations
-
 import pytest
 
 from bot.compose.desk import build_desk

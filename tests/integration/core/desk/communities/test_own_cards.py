@@ -1,7 +1,5 @@
 """What a community does with cards of its own: two people for each, all on record, and who is erased is forgotten."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """What a community does with prepared replies: who may, what is on record, whose drafts change, who is forgotten."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """A person who waits comes first: what a filter found stands still meanwhile, keeps its lease, and goes on later."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path

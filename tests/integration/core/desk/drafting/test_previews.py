@@ -1,7 +1,5 @@
 """What people are shown while a case is drafted: the best draft so far, and what it rests on."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Cases as workers see them: taken, lost, put off, given to a person, and never drafted behind a decision."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

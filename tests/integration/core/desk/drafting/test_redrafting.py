@@ -1,7 +1,5 @@
 """Drafts that argue another counter-claim, because a moderator asks for them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Engines that fail and databases that are away: the worker goes on, and a case comes to a person with the reason."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

@@ -1,7 +1,5 @@
 """The worker brings a case to a moderator while its lease is renewed; whoever decides or takes over meanwhile, wins."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """Workers as processes that are killed, stopped and told to end: no case is lost, none is drafted behind its back."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -1,7 +1,5 @@
 """The end of workers, told or cancelled: what is in hand is finished or goes back, and nothing stays in drafting."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """Each promise of the desk: a healthy database keeps it, and one that was tampered with is caught."""
 
-from __future__ import annotations
-
 import asyncio
 import copy
 import shutil

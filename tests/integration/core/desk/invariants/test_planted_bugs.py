@@ -1,7 +1,5 @@
 """Six bugs that a hurried change might plant, and the check that catches each; without the bug, it finds nothing."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What stands in a review channel: each open case once, as it is now, and no word of one that was erased."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Closing a case: what can be undone, by whom and how long, and what is remembered of a post that is not hateful."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """What a decision of a person costs: transactions at the database, and questions to the platform who the person is."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 
 import pytest

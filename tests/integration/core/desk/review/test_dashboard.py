@@ -1,7 +1,5 @@
 """What the dashboard is told over a real desk: the queue, the record and the numbers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 

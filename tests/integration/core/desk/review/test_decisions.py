@@ -1,7 +1,5 @@
 """What people decide about a case: nothing is answered without a person's decision."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 

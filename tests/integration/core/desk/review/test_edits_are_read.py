@@ -1,7 +1,5 @@
 """What a moderator writes or changes is read as a draft is, and what is read in it is a warning."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

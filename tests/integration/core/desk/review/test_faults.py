@@ -1,7 +1,5 @@
 """A platform that cannot show a card: it is tried again later, holds up no other, and somebody is told."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import Counter

@@ -1,7 +1,5 @@
 """A case that one moderator looks at is closed to the others, for a while."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

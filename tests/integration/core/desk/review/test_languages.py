@@ -1,7 +1,5 @@
 """A community reads all of a case in its own language: what the engine lacked, what to look at, and why it ended."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Cards that were deleted while nobody of ours heard of it: they come back once the platform is connected again."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Cards in a channel that has another id on its platform from now on: those of open cases are put up again there."""
 
-from __future__ import annotations
-
 import pytest
 
 from bot.compose.desk import Desk

@@ -1,7 +1,5 @@
 """Who is called to a case, and who hears that a reply was not sent: once, not at night, and nobody else."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The open cases as a list, and one of them by its short number: who may read them, and which card comes back."""
 
-from __future__ import annotations
-
 import pytest
 from sqlalchemy import update
 

@@ -4,8 +4,6 @@ Who may do something is told that the case is another by now, since every call n
 may not is refused before anything of the case is looked at. So nothing changes, and the whole matrix runs on one case.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from typing import Final
 

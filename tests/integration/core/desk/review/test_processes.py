@@ -1,7 +1,5 @@
 """Whenever the process ends and whichever takes over, each case has one card, and the next process goes on."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """What a community's managers choose: it shows on the cards that stand, and decides where new ones go."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.sample import SampleCommunity

@@ -1,7 +1,5 @@
 """Threats, people who are named and facts that nothing carries are approved by two persons, or by nobody."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

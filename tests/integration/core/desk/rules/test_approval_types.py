@@ -1,7 +1,5 @@
 """A post without an approval does not even pass the type checker."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

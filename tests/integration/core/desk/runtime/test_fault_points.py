@@ -4,8 +4,6 @@
 what commits or calls without its points fails.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from typing import Any

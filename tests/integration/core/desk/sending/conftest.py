@@ -1,7 +1,5 @@
 """A desk, its outbox and a platform with a bad line, new for each test of the send protocol."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.desk.database.connection import Database

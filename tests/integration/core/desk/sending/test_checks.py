@@ -1,7 +1,5 @@
 """What is checked again at the moment of a send: each check is broken alone, between approval and send."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import timedelta

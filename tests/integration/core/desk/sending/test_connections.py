@@ -1,7 +1,5 @@
 """A platform whose connection comes and goes: what is to be sent there waits, and nothing is given up for it."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.sample import SampleCommunity

@@ -1,7 +1,5 @@
 """The outbox under faults: whatever dies, hangs or races, no reply stands twice and none is lost."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import random

@@ -1,7 +1,5 @@
 """Posts whose words the platform keeps from us: answered while they stand unedited, and only then."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """No public byte names a person of the desk or who flagged: whatever they are called and whatever they do."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable

@@ -1,7 +1,5 @@
 """Posts that the platform shows nobody a second time: answered unless an edit or a deletion was heard of."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.desk.review.casework import note_original

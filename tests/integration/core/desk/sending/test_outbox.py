@@ -1,7 +1,5 @@
 """The send protocol: an approved reply is posted once, exactly as approved, or a person is asked."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Where the desk may post, and how often: places that were asked first, caps of a place and of a community."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.desk.communities.governance import CommunityGovernance

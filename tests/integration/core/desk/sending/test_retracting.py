@@ -1,7 +1,5 @@
 """Taking a posted reply back: asked for by a person, committed first, and brought to an end whatever happens."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 import pytest

@@ -1,7 +1,5 @@
 """Sends without an answer: read back, sent again under the same key inside the window, or left to a person."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """Backups: taken while others work, whole when they are needed, and never written over anything."""
 
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 import subprocess

@@ -1,7 +1,5 @@
 """The database locked, full, read-only, or gone in the middle: nothing acknowledged is lost, nothing is sent twice."""
 
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 import tempfile

@@ -1,7 +1,5 @@
 """What is committed stays, whole and as it was: over a power cut, a cancelled call, a restart, another clock."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

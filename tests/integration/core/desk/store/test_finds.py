@@ -1,7 +1,5 @@
 """What the filter found and looked at, and what moderators said of its finds: kept with the case and by day."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """The inbox of updates: committed before a platform forgets them, handed out once, erased when they are dealt with."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Work under a lease: who gets it, who may keep what of it, and what the next one costs however much waits."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Databases of earlier versions: they come to the newest revision whole, or stay as they were."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from itertools import product

@@ -1,7 +1,5 @@
 """A case moves only along the graph, one mover wins, and the audit log holds every move: whoever writes."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """How platforms stand, in the database: kept by each process for itself, read by every other one."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 from core.desk.database.connection import Database

@@ -1,7 +1,5 @@
 """A PostgreSQL server that is away or unsafe is said so with a remedy; it tells the time, and no value is quoted."""
 
-from __future__ import annotations
-
 import asyncio
 import ssl
 import struct

@@ -1,7 +1,5 @@
 """Two versions over one database: one that only lacks additions goes on, any other stops and says what to do."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from pathlib import Path

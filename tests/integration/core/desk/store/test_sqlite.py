@@ -1,7 +1,5 @@
 """A SQLite file that is unsafe, full, read-only, held, missing or none is said so, with what to do."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path

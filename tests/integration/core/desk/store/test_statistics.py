@@ -1,7 +1,5 @@
 """Statistics: counted by the database, the same on both, and silent where a few people could be recognised."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import datetime, timedelta
 from statistics import median

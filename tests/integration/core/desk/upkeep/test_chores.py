@@ -1,7 +1,5 @@
 """The runner of chores: each piece of work is done once, tried again when it fails, and never lost."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Erasure in cases that are not the person's own: their words in threads, a moderator's part; the rest stands (I15)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

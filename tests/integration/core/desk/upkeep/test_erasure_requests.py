@@ -1,7 +1,5 @@
 """A request to erase somebody: who may make it, what is written down of it, and that it is done to the end (I15)."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Awaitable, Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What an erased author leaves: nothing in the database, its files, the exports and the logs (I15)."""
 
-from __future__ import annotations
-
 import logging
 from dataclasses import replace
 from pathlib import Path

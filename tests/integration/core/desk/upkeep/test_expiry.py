@@ -1,7 +1,5 @@
 """Expiry: what nobody decides in time is closed, and what somebody has in hand is let alone."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """Folded cases: what was decided about the case that stands for a campaign holds for the others, and then they go."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 

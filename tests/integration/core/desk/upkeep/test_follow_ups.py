@@ -1,7 +1,5 @@
 """Follow-ups: a reply is looked after after a day, a week and four weeks, and nothing is ever posted."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What keeps the database in order: the digest of its audit log, the pruning of old work, backups."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Retention: words go some weeks after a case was closed, its statistics some months after."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """The schedule: each slot is enqueued once, by one leader, whatever processes and clocks do (invariant I17)."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta

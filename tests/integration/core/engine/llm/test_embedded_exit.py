@@ -1,7 +1,5 @@
 """A process with an embedded model ends at once, quietly, whatever the model is doing."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

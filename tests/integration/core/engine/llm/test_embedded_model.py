@@ -1,7 +1,5 @@
 """The embedded model answers through the port as a server would, keeps to this process, and ends when told."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import urllib.error

@@ -1,7 +1,5 @@
 """The packaged embedding model: it loads silently and offline, its memory is bounded, its absence is explained."""
 
-from __future__ import annotations
-
 import socket
 from pathlib import Path
 

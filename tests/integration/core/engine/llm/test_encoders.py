@@ -1,7 +1,5 @@
 """Small encoders: what is packed comes back, and texts keep their order."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any

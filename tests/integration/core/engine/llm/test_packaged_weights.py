@@ -1,7 +1,5 @@
 """The parts of the weights that are installed are those that Antiphon expects."""
 
-from __future__ import annotations
-
 from core.engine.backends.weights import PACKAGED, package_file
 
 

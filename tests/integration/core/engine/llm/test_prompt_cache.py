@@ -1,7 +1,5 @@
 """The beginnings of prompts are read once, come from disk whole or not at all, and hold nothing of a post."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os

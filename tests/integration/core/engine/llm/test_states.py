@@ -1,7 +1,5 @@
 """Hidden states of the embedded model, beside the conversations that it holds."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

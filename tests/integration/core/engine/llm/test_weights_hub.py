@@ -1,7 +1,5 @@
 """Weights come from the hub where there is one, over the wire, and its absence is only the next source's turn."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """docs/running/weights.md names the files that are installed, by their hashes."""
 
-from __future__ import annotations
-
 import base64
 from importlib.metadata import distribution
 from pathlib import Path

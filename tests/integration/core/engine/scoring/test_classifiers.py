@@ -3,8 +3,6 @@
 The models are tiny and their weights random: what is tested is how they are found, read and asked, not what they know.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

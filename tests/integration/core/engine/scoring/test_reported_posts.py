@@ -1,7 +1,5 @@
 """Posts that the reader once took for something else, read by the shipped weights."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The readers that ship, on plain cases that no text of the training says in these words."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.engine.cards.router import shipped_router

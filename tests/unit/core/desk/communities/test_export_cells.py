@@ -1,7 +1,5 @@
 """Cells of an export: no spreadsheet takes one for a formula, and none loses a character."""
 
-from __future__ import annotations
-
 import csv
 import io
 

@@ -1,7 +1,5 @@
 """A person may argue what they choose, within reason, and is told what the engine would have thought of it."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.desk.drafting.request import checked_claim, warning_about

@@ -1,7 +1,5 @@
 """A draft learns from the community's own replies to posts like this one, and must not sound like the latest."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.desk.drafting.request import closest, remember

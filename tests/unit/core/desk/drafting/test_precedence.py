@@ -1,7 +1,5 @@
 """A background case calls the model when no person waits, or after enough patience; by a clock that a test moves."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterator

@@ -1,7 +1,5 @@
 """Whose wish counts when a draft is written: the asker's, then the community's, then the installation's."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from core.desk.drafting.request import is_asked, voice_for

@@ -1,7 +1,5 @@
 """The graph of a case's states, and the rule that only an approved text can become a reply."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import FrozenInstanceError, replace
 from datetime import UTC, datetime

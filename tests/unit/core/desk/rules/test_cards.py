@@ -1,7 +1,5 @@
 """What a community may write as a card of its own: each refusal says which card, why, and what to do."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The filter's threshold in one community: it follows what moderators say of the finds, upwards only, within bounds."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

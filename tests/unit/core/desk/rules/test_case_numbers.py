@@ -1,7 +1,5 @@
 """Short numbers of cases: as they are shown, and as people type them."""
 
-from __future__ import annotations
-
 from uuid import uuid4
 
 import pytest

@@ -1,7 +1,5 @@
 """Reasons to close a case: each has one end, and is offered where the case can end like this."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.desk.rules.approval import CLOSED, TRANSITIONS, CaseState, undone_to

@@ -1,7 +1,5 @@
 """The sentence under a reply that says who speaks."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.desk.rules.approval import text_hash

@@ -1,7 +1,5 @@
 """The interval of a share."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.desk.rules.numbers import Share

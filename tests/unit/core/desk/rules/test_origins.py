@@ -1,7 +1,5 @@
 """Where a draft comes from, in words: precise about what is mixed, and about who reviewed what."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """What a community sets: stored as what differs from the defaults, and refused with a remedy where it cannot be."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

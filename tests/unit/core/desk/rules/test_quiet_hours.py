@@ -1,7 +1,5 @@
 """Quiet hours by the clock on a community's wall."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """What a community may add as a prepared reply of its own: each refusal says why, and what to do."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.desk.rules.own_cards import MAX_CHARACTERS, checked_notice, checked_reply

@@ -1,7 +1,5 @@
 """Who may do what: every role, every action and every kind of object, against a table that is written out."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import pytest

@@ -1,7 +1,5 @@
 """What people read of what a suggestion lacks."""
 
-from __future__ import annotations
-
 from core.desk.rules.shortfalls import for_people
 from core.i18n.sentences import sentence
 

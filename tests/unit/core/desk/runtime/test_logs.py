@@ -1,7 +1,5 @@
 """The log says which case a line is about, and repeats no words: no error's, and no commands for a terminal."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import json

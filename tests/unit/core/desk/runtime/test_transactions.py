@@ -3,8 +3,6 @@
 That the points are passed is shown in ``tests/integration/core/desk/runtime/test_fault_points.py``.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import Counter

@@ -3,8 +3,6 @@
 Import-linter says who may import that module; this says that no other one makes the calls.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

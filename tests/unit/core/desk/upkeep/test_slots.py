@@ -1,7 +1,5 @@
 """Slots of the schedule: one after the other in UTC, whatever clocks on walls do."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 

@@ -1,7 +1,5 @@
 """What is said of an approved reply that waits in the outbox."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

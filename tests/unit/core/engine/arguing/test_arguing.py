@@ -1,7 +1,5 @@
 """What the drafts argue: once for each set of cards, and as a person chose where one did."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Counter-claims: which lose before the vote, and a vote that no claim wins by its place."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

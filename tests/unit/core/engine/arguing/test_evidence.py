@@ -1,7 +1,5 @@
 """What is asked of the knowledge base, and that a summary says what its passage says."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

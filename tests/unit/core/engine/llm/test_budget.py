@@ -1,7 +1,5 @@
 """No suggestion costs more than its profile allows, and what it cost is counted."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """What is sent to a model server as a grammar is written in the source: a post never has a part in it."""
 
-from __future__ import annotations
-
 import ast
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """No model's own code is ever run, and whoever may change a model on the hub does not change it here."""
 
-from __future__ import annotations
-
 import ast
 import logging
 from functools import cache

@@ -1,7 +1,5 @@
 """A profile that the engine could not obey is never made."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import asdict, replace
 

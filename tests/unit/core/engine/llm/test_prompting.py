@@ -1,7 +1,5 @@
 """Prompts are filled by the code alone: a post can neither add a blank nor leave its quotation."""
 
-from __future__ import annotations
-
 import ast
 import re
 from functools import cache

@@ -1,7 +1,5 @@
 """Weights are complete, verified and fit, or the error says what to do; a start never reads a gigabyte twice."""
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """Two opinions as one: what the rule promises for any weights, and which weights a model has."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

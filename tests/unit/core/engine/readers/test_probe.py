@@ -1,7 +1,5 @@
 """The probe: its word pooled with the small readers', and nothing said where it knows nothing."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 from dataclasses import replace

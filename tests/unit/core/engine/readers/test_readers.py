@@ -1,7 +1,5 @@
 """The small readers: what their numbers mean, long posts, limits, and weights that lack something."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """A comparison that no place can win, and a ranking in which what nobody checked comes last."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import permutations

@@ -1,7 +1,5 @@
 """Rules and reader joined: refused, warned or fine, the same for drafts, edits and anybody's words."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """An edited reply is held against the evidence anew, and what is not carried asks for a second person."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """What a draft states is held by its passages, in four languages; what is not is pointed at."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

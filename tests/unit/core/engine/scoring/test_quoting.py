@@ -1,7 +1,5 @@
 """What of a post may stand above a reply: an exact part of it, and nothing that hurts, accuses or names anybody."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 

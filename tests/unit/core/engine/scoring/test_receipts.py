@@ -1,7 +1,5 @@
 """Every sentence that states a fact shows what carries it, and no percentage that nobody computed."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

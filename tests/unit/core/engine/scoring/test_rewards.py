@@ -1,7 +1,5 @@
 """The reward is made of what could be computed; what could not is named, never guessed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """A sentence is taken apart into what it says: nothing more, nothing less, and never without its "not"."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """A score that is missing has a reason, in words and as a code, and all that no draft has stand in one note."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import fields, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What posts accuse groups of, and that neither a fact nor a reply brings up more."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.engine.cards.bank import load_cards

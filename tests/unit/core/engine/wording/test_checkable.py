@@ -1,7 +1,5 @@
 """Wording that calls for a source: found in four languages, and not in what anybody may say."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.engine.wording.giveaways import checkable_in

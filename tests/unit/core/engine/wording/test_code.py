@@ -1,7 +1,5 @@
 """Code and data are told from what a person says, which is never taken for them."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.engine.cards.bank import load_stereotypes

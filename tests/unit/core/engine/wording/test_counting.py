@@ -1,7 +1,5 @@
 """A number and its noun."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.engine.wording.text import counted

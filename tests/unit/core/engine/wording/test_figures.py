@@ -1,7 +1,5 @@
 """What each language writes as a figure, what it is worth, and when one figure says another."""
 
-from __future__ import annotations
-
 import tomllib
 from fractions import Fraction
 from importlib import resources

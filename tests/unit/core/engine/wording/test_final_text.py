@@ -1,7 +1,5 @@
 """What may be posted: all that can be seen, and links to the sources of the case alone."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.engine.wording.final_text import check_sendable, in_words

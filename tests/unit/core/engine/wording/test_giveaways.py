@@ -1,7 +1,5 @@
 """The lists of wordings: complete in every language, and no trap for prepared sentences."""
 
-from __future__ import annotations
-
 import tomllib
 from importlib import resources
 

@@ -1,7 +1,5 @@
 """The groups that a text names, and which of them it attacks."""
 
-from __future__ import annotations
-
 import tomllib
 from importlib import resources
 

@@ -1,7 +1,5 @@
 """Instructions inside posts and passages are recognised, and control tokens are disarmed."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

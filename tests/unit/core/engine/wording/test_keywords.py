@@ -1,7 +1,5 @@
 """Keywords that a community watches for: whole words, however they are disguised."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.engine.wording.keywords import has_keyword, keyword_in

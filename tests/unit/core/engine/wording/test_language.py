@@ -1,7 +1,5 @@
 """The language of a post: told where it can be, and never guessed."""
 
-from __future__ import annotations
-
 import pytest
 from lingua import ConfidenceValue, Language
 

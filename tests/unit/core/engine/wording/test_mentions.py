@@ -1,7 +1,5 @@
 """A reply may mention a slur in order to object to it; a reply that uses one is told from it."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.engine.wording.slurs import mild_slurs, slurs_in, told_apart

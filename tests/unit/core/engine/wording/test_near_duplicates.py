@@ -1,7 +1,5 @@
 """When two posts count as nearly the same: what raids do is undone, what people say is kept apart."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.engine.wording.near_duplicates import NEAR_IDENTICAL, likeness_of, normal_form, unbanded_likeness_of

@@ -1,7 +1,5 @@
 """What a reader sees of a text: disguises undone, and ordinary spellings left alone."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The reading level: syllables as they are spoken, the published formulas, and fairness to the names of groups."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.engine.wording.reading_level import ReadingLevel, hard_to_read, reading_level, syllables_in

@@ -1,7 +1,5 @@
 """Inputs that failed once, and others of their kinds: names, other senses, leftovers of models, keywords."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Slurs and insults are found under their disguises, and ordinary words are left alone."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.engine.cards.bank import LANGUAGES, load_cards

@@ -1,7 +1,5 @@
 """How texts are cleaned, cut and compared."""
 
-from __future__ import annotations
-
 import unicodedata
 
 import pytest

@@ -1,7 +1,5 @@
 """The published search: judged strings of appended words, rewrites of the likeliest, and the best k go on."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import replace

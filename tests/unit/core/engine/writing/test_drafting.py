@@ -1,7 +1,5 @@
 """The drafts that the search starts from: prepared replies and facts, and what the model wrote, tidied."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Where the notice on the rules stands among the replies: last, and first where the best of them is weak."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Words of support: which prepared ones are shown, and what a larger model's may not hold."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import replace

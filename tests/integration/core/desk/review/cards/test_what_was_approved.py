@@ -1,7 +1,5 @@
 """What a card says of an approval and of the end of its case: the text, who approved it, who decided, and when."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.desk.database.connection import Database

@@ -1,7 +1,5 @@
 """Who wrote and who flagged a post, what became of the author's earlier cases."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from bot.compose.desk import Desk

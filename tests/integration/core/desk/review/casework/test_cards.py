@@ -1,7 +1,5 @@
 """What people of a platform are shown of a case: by who they are, in what language, and nothing of any other case."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 

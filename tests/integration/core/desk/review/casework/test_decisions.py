@@ -1,7 +1,5 @@
 """Every decision but approval, from the card: each answers with the card as it is then, and none loses a draft."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The first of two approvals on the card: the second person is shown its text as long as it counts, and no longer."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """A post that is edited or deleted after it was flagged: its card says so, and no approved reply to it goes out."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 

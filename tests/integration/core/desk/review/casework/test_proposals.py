@@ -1,7 +1,5 @@
 """What somebody is shown before they approve: it is posted byte for byte, and ends with what it was made for."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """A chat model over a server that answers every request alike."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Iterator
 
 import pytest

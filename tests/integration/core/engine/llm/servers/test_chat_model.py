@@ -1,7 +1,5 @@
 """What the client asks of a server, and what it makes of the answers, over the wire."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

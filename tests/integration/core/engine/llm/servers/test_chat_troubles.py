@@ -1,7 +1,5 @@
 """The client's translation of a server's errors, silence and nonsense, over the wire."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 

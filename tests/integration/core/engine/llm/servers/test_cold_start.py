@@ -1,7 +1,5 @@
 """A server that answers its first call after 40 seconds, as one that loads its model at the first question does."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 

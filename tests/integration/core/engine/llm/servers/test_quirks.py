@@ -1,7 +1,5 @@
 """Model servers that refuse or differ: what a request is sent with again, and what is said where nothing helps."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

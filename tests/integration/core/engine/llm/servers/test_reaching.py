@@ -1,7 +1,5 @@
 """Is a model server there? Real servers on loopback: a good one, a busy one, a wrong one, a silent one."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 

@@ -1,7 +1,5 @@
 """The gates: what no draft in English may say, what the scores and the intent ask of it, and the reason counted."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.engine.scoring.gates import GateContext, doubts_of, fault_of, faults_of, intent_fault, score_fault

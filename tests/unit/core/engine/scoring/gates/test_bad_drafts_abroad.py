@@ -1,7 +1,5 @@
 """The gates: what no draft in Spanish, Italian or Basque may say."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.engine.scoring.gates import fault_of

@@ -1,7 +1,5 @@
 """Words that a community forbids: refused in every text, prepared or not, whoever wrote it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The gate on drafts that put words into a source's mouth."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.engine.scoring.gates import GateContext, fault_of

@@ -1,7 +1,5 @@
 """What the gates let through: kind drafts in four languages, prepared sentences, quotations, known names, no more."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.engine.scoring.gates import doubts_of, fault_of, own_sentences

@@ -1,7 +1,5 @@
 """A draft may not say again what the post says, in any language: small models do where they are lost for words."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.engine.scoring.gates import GateContext, fault_of

@@ -1,7 +1,5 @@
 """The gate on drafts that say one thing in two sentences."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
