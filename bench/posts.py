@@ -10,8 +10,6 @@ the same run two peers are measured: one that calls each text hateful that names
 all of them hateful. Disguises are made the same way each time, so that recall can be compared text by text.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import re

@@ -9,8 +9,6 @@ same run the rules alone are measured, and a gate that refuses nothing. The figu
 that the reader knows.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections import Counter

@@ -8,8 +8,6 @@ given as those of the model that ships, which has to beat the prepared replies b
 good the drafts are: only people can.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 from collections.abc import Mapping, Sequence

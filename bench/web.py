@@ -7,8 +7,6 @@ Each moderator looks at the queue, opens one of its cases and the words of its p
 reads. The server is this process, the browsers are another one, so that their work does not count as its own.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

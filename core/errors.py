@@ -30,8 +30,6 @@ Vendor errors are translated once, at the boundary. Only calls that failed with 
 send may be repeated only after ``PlatformBusy``.
 """
 
-from __future__ import annotations
-
 from typing import Self
 
 from core.i18n.sentences import Sentence, joined, nameless

@@ -3,8 +3,6 @@
 A paragraph is a span of a page, and its words are never changed, so that a quote can be shown in its place.
 """
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass, field
 from datetime import date, datetime

@@ -4,8 +4,6 @@ The build takes one document after the other, in the order of the listings, and 
 build that was killed and resumed has the same result, with the same numbers, as one that was not.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence

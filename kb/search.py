@@ -5,8 +5,6 @@ candidates for each query; they are fused by reciprocal rank and reranked to the
 words of a passage are never changed.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ It collects every sentence that people read from the source code, so it is a too
 Antiphon. A sentence that is no longer in the code stays in its catalog, marked ``#~``, until a translator removes it.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 from collections.abc import Iterator, Mapping

@@ -7,8 +7,6 @@ its notice is beside the file): the operations of ``OPERATIONS`` with all that t
 ``ANSWERS`` need, descriptions left out. Mistakes in the description are corrected, and listed in the file.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -6,8 +6,6 @@ adds it to ``tests/data/telegram-bot-api.json``, so that the tests need not impo
 that aiogram calls deprecated are left out: a request with one is an error.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import types

@@ -8,8 +8,6 @@ with all that they need, as JSON Schema. Limits and choices that the description
 it; the prose is left out. ``python -m tools.telegram_later_spec`` then adds what is newer.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

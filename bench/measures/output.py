@@ -1,7 +1,5 @@
 """How benchmarks show what they measured: tables for people, JSON for programs, and the machine that they ran on."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

@@ -4,8 +4,6 @@ The rows are research data of the person who runs the benchmark. They are writte
 and to standard output; the configured language model reads them.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Whether a difference between systems is more than chance, and how sure a figure is, also in tables of shares."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations

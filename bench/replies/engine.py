@@ -10,8 +10,6 @@ minute is printed at the end, and a post's seconds include its waiting for other
 model: variety, repetition, similarity to references, novelty.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 from collections import Counter

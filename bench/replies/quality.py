@@ -6,8 +6,6 @@ The posts beside this file are five for each target group: three drawn from real
 that were written for this. The page has all of them, without a choice.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 from collections.abc import Iterator, Sequence

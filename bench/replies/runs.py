@@ -7,8 +7,6 @@ reply is compared with the reply that a person wrote. The mean of its shares ove
 0.5 is as good as the person's. It says what the configured model prefers, not what people prefer.
 """
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import math

@@ -5,8 +5,6 @@ A system is a name and a way to answer; ``plain`` is the same model with the RAG
 in model calls, calls, tokens, memory.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 import time

@@ -8,8 +8,6 @@ Each cross-encoder of ``--reranker`` orders what the knowledge base finds, by th
 the order stands what a search costs. The target group comes from the reading, not from the data's label.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import re

@@ -1,7 +1,5 @@
 """Posts and drafts with a label: those of a file, HateCheck's included, or the test split of our own data."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Mapping, Sequence

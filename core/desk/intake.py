@@ -4,8 +4,6 @@ A post is checked and captured, then folded into a campaign, queued, or left wai
 nothing: a post that does not fit is captured first, and waits visibly.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import Counter, deque

@@ -5,8 +5,6 @@ their communities; cases, suggestions, campaigns and the audit log; approvals, t
 updates of platforms and leadership.
 """
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, date, datetime
 from enum import StrEnum

@@ -3,8 +3,6 @@
 Once there is a reading, the best result so far comes back, also when the model fails.
 """
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections import Counter

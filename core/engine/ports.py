@@ -1,7 +1,5 @@
 """What the engine needs from outside, as Protocols, and the shapes of what crosses them or passes between stages."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """One call of the engine: the post, how its community speaks, and what is known beside the post."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field

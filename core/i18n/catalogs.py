@@ -5,8 +5,6 @@ each language (``python -m tools.catalogs`` adds new sentences to them). The tex
 translated.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping
 from functools import lru_cache

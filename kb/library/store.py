@@ -4,8 +4,6 @@ One thread at a time uses the connection, and every write is whole or not made a
 read it, since a library holds documents that people did not publish.
 """
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from collections.abc import Iterator

@@ -6,8 +6,6 @@ reader of its kind, cleaned, and cut to the limits. The document comes from stan
 why there is none, goes to standard output as one JSON object.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

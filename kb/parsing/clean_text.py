@@ -9,8 +9,6 @@ Characters are folded to NFKC except superscripts, subscripts and fractions: "20
 "21/2".
 """
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata

@@ -4,8 +4,6 @@ The document, its styles and its notes are read as streams: no tree is built, no
 accepted (defusedxml), and the archive is measured before anything is unpacked.
 """
 
-from __future__ import annotations
-
 import io
 import lzma
 import re

@@ -1,7 +1,5 @@
 """The kind of a file, and its characters: by the content, and by the declared media type only where that is needed."""
 
-from __future__ import annotations
-
 import codecs
 import re
 from enum import Enum, auto

@@ -5,8 +5,6 @@ chosen here too, not by a library afterwards. What a person opens by a click is 
 a panel below a button, a tab. A note says how much that is.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """What reading one document may cost: plain numbers, shared by the process that asks and the one that reads."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -4,8 +4,6 @@ The ``tesseract`` program reads the picture from standard input and writes the t
 no file. The limits and locks of the calling process apply to it too.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess  # nosec B404 # programs of our own choice, never through a shell
 from collections.abc import Sequence

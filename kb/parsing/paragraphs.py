@@ -7,8 +7,6 @@ that a page break divides are left out, since half a sentence may say the opposi
 a place. The text is not changed: a paragraph is ``page.text[start:end]``.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence

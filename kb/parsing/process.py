@@ -4,8 +4,6 @@ The time and the length of the answer are limited, and each way in which the pro
 here looks into a document: a hostile file meets only the locked process (``kb.parsing.child``).
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

@@ -5,8 +5,6 @@ or markup, and put it between ``ON`` and ``OFF``. A mark that stayed where it is
 it: "34¹²" would read 3412. What cannot be told apart keeps an ``UNREADABLE``, with which no figure counts.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -12,8 +12,6 @@ The operating system enforces the limits and the locks, not Python:
 What a system does not offer is named. macOS offers only the resource limits, without the one on memory.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import platform

@@ -4,8 +4,6 @@ A passage about the right group gets a bonus, and a passage that repeats another
 unknown here: their parts of a search know them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

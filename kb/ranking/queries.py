@@ -3,8 +3,6 @@
 A query that the embedding model cannot read is replaced by its gloss in English, where there is one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

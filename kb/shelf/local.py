@@ -6,8 +6,6 @@ kept. ``embed`` makes all of them, which may take hours, and continues where it 
 one while there are few, through an inverted file for more.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging

@@ -4,8 +4,6 @@ A point holds its passage and the hash of it, so that a machine that searches ne
 library of its own. Words are sparse vectors with the weights of BM25; the server adds how rare a word is.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence

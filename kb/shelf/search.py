@@ -4,8 +4,6 @@ The words of a passage are exactly its stored span, which is checked against its
 its place in the document.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime

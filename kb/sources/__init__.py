@@ -1,7 +1,5 @@
 """The places that documents come from: the UN Digital Library, EUR-Lex, FRA, and folders of files."""
 
-from __future__ import annotations
-
 from typing import Final
 
 MAX_DOCUMENT_BYTES: Final = 100 * 2**20

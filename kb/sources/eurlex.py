@@ -4,8 +4,6 @@ The query finds works by the words of their English titles and subjects. The pag
 and are not requested.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import UTC, date, datetime

@@ -3,8 +3,6 @@
 The pages are read by the form of the addresses that they link to, which changes less often than the layout.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime

@@ -9,8 +9,6 @@ URL's query, so that it tells a person what it asks for.
 Of the documents that a listing gives, each counts once; those about other groups, or too old, are not wanted.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence

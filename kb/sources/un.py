@@ -4,8 +4,6 @@ The search crosses keywords, collections and years (RAG paper, section 3). The L
 downloads only with its approval, so the operator of Antiphon has to declare that they have it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

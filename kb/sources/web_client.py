@@ -5,8 +5,6 @@ with a contact, with a few tries and a limit on the size of an answer. A source 
 this machine only if the source itself is on it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import codecs
 import ipaddress

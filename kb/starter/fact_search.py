@@ -4,8 +4,6 @@ Facts are looked up by BM25 in memory and by dense vectors, which are kept in th
 (F2RL, section 3.2). Closeness to a fact is the best over its text and the stereotypes that it answers.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 from collections.abc import Callable, Iterable, Sequence

@@ -4,8 +4,6 @@ The words come from the layout that is sent to Discord, for an invented case. Th
 photographed.
 """
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ It takes one to two minutes on two cores. docs/samples/draft.txt has the whole o
 README.md has the beginning of it.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 import subprocess  # nosec B404 # programs of our own choice, never through a shell

@@ -5,8 +5,6 @@ which it then decides about; each in a database of its own. It takes some minute
 needs Chromium.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import re

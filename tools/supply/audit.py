@@ -4,8 +4,6 @@ A known vulnerability fails the check. Where the service cannot be reached the a
 nobody should take a silence for a clean bill. ``--require`` fails then, for a release.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import subprocess  # nosec B404 # programs of our own choice, never through a shell

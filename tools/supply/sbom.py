@@ -4,8 +4,6 @@ It lists the packages that ``antiphon`` with its extras for operators asks for, 
 environment; no tool for developers. The weights of the language model stand in it with their hash.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import subprocess  # nosec B404 # programs of our own choice, never through a shell

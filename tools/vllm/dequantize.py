@@ -3,8 +3,6 @@
 Runs in vLLM's environment, by itself: it imports nothing of Antiphon.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -5,8 +5,6 @@ that names the CPU, so that its metadata are put beside it under that name. What
 (torchvision, torchaudio, torchcodec) is left out. About 3.4 GB; nothing outside the folder is changed.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import shutil

@@ -4,8 +4,6 @@ The 4-bit weights become 16-bit ones (3.1 GB) with transformers, in vLLM's envir
 ones did.
 """
 
-from __future__ import annotations
-
 import argparse
 import subprocess  # nosec B404 # programs of our own choice, never through a shell
 from pathlib import Path

@@ -4,8 +4,6 @@ Each decision is one transaction with a line in the community's audit stream. Ea
 notice and the kill switch, changes the community's rules, so that approvals in flight no longer hold (reliability, I8).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ number of cases. Erased people are not in an export: their cases are left out wh
 community's consent (``CommunityPolicy.learns``).
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import os

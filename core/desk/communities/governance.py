@@ -5,8 +5,6 @@ The platform is asked for a person's roles before anything is decided (the decis
 community (``is_owner``).
 """
 
-from __future__ import annotations
-
 import logging
 from collections import Counter
 from collections.abc import Iterator, Mapping

@@ -4,8 +4,6 @@ An answer is kept as native roles in ``memberships``, with a line in the communi
 call may stand inside a transaction, since it waits for a platform.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Final

@@ -4,8 +4,6 @@ Somebody other than the proposer reviews a card. Each decision is one transactio
 stream for each card; none of them ends an approval. ``core.desk.rules.own_cards`` checks what a card may say.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import chain
 

@@ -1,7 +1,5 @@
 """What is particular to PostgreSQL: durable commits, one clock for all machines, errors without the rows' values."""
 
-from __future__ import annotations
-
 import ssl
 from datetime import datetime
 from typing import Any, Final

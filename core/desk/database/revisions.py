@@ -8,8 +8,6 @@ version must not run any more. ``0017.1``, ``0017.2`` and so on only add what th
 go on.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Final

@@ -4,8 +4,6 @@ The secret is one small file beside the settings. It is never in the database or
 who is who (reliability, T26).
 """
 
-from __future__ import annotations
-
 import os
 import secrets
 import tempfile

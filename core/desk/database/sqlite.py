@@ -1,7 +1,5 @@
 """What is particular to SQLite: durable commits, writers that wait for each other, this machine's clock."""
 
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 import stat

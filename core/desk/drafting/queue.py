@@ -4,8 +4,6 @@ A worker that lost its lease, or whose case was moved by somebody else, can stor
 attempt and the case's version (reliability, I5 and I6).
 """
 
-from __future__ import annotations
-
 import logging
 import random
 from dataclasses import dataclass

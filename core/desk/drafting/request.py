@@ -5,8 +5,6 @@ for one draft counts first, then what the community set, then the settings of th
 worker holds the case meanwhile. A person may choose another counter-claim than the one that won the vote.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext

@@ -6,8 +6,6 @@ and I17 say that nothing that was flagged is lost, done twice, or left without a
 asks them of a live database, a test after every step.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass

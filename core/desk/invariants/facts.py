@@ -4,8 +4,6 @@ The record is the platform's log and what people did. The rows stay in memory un
 log passes by, one chain after another: each chain is checked as it is read, and what other checks need of it is kept.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence

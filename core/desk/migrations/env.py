@@ -1,7 +1,5 @@
 """What Alembic runs for every command: the steps, in the transaction of ``core.desk.database.revisions``."""
 
-from __future__ import annotations
-
 from alembic import context
 
 from core.desk.schema import Base

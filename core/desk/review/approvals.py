@@ -5,8 +5,6 @@ these bytes, at this version of the case. Where the rules ask for two, the secon
 Nothing is posted here: an approval only puts a reply into the outbox.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

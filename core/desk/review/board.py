@@ -5,8 +5,6 @@ another one's platform. The surface is called outside of any transaction. Any nu
 one that holds the office shows the cards.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import deque

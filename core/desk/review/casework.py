@@ -4,8 +4,6 @@ Each call asks the platform for the person's roles at this moment, lets the desk
 (``core.desk.rules.desk_ports.Casework``). Open cases come as a list, or by the short number that people call them by.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager

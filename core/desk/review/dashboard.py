@@ -1,7 +1,5 @@
 """What the dashboard asks of the desk: the queue, the library of a community's own texts, and the record."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta

@@ -9,8 +9,6 @@ the case, ``NotAllowed`` that the rules forbid it, ``BadInput`` that the call is
 the database does not answer; after the first three nothing has changed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta

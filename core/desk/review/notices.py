@@ -4,8 +4,6 @@ A role is called once for each case and kind, and not in a community's quiet hou
 any transaction. One process does it for each platform.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What can be read about cases, by Antiphon's own parts: no role is asked for."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from core.desk.database.connection import Database, Session

@@ -4,8 +4,6 @@ The graph of states is declared here, and only the exact text that a person appr
 rules and does not repeat them. ``why_two`` says when one person's approval is not enough.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections.abc import Sequence

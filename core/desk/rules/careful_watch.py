@@ -5,8 +5,6 @@ that belongs to that rate. Finds that moderators call not hateful raise it, find
 below that score.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final

@@ -8,8 +8,6 @@ Of a draft it says in words what it is, where it comes from and who read it. A p
 where a person of the community reviewed it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

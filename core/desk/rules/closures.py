@@ -1,7 +1,5 @@
 """Why a case is closed, or a reply taken back: reasons that a moderator says with one tap, and what each comes to."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Final
 

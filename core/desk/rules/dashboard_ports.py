@@ -3,8 +3,6 @@
 What people decide goes through ``core.desk.rules.desk_ports``, as on every platform.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta

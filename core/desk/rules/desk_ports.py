@@ -7,8 +7,6 @@ is wrong, ``PlatformUnavailable`` if the platform cannot say who the person is, 
 does not answer. After each of them nothing has changed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path

@@ -3,8 +3,6 @@
 Only the form is checked here; the engine checks what a text may say.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

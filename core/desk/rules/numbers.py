@@ -3,8 +3,6 @@
 Of few cases no share is told (``Share.is_enough``).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import sqrt
 from typing import Final

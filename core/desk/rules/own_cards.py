@@ -4,8 +4,6 @@ What a card says to people passes the checks of prepared replies (``core.desk.ru
 remedy.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Collection, Mapping

@@ -1,7 +1,5 @@
 """What the application needs of a platform where people talk, as Protocols, and the values that pass between them."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta

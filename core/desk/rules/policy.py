@@ -6,8 +6,6 @@ decide for themselves what holds for replies to their people, as the instances o
 reply says who wrote it (AI Act, Art. 50; reliability, T23 and T25).
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Collection, Mapping

@@ -4,8 +4,6 @@ The caller says which roles somebody has now, and must not answer from a cache: 
 (reliability, I7).
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum

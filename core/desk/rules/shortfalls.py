@@ -4,8 +4,6 @@ Each note of the engine (``Suggestion.degraded``) has a sentence for people here
 and reasons: the terminal, its JSON and the log have all of them, as the engine says them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

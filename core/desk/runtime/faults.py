@@ -4,8 +4,6 @@ In production ``reach`` returns at once. Every commit of ``Database.run`` and ev
 points, one before and one after it, so that a test can enumerate them and let each one fail.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 

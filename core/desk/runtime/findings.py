@@ -1,7 +1,5 @@
 """What a check found, and how a check is run; ``doctor`` and ``db check`` report in this form."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 

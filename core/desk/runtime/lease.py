@@ -3,8 +3,6 @@
 ``pause`` is the wait of a long-lived process between two looks, which an event may end.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable

@@ -5,8 +5,6 @@ exception only its kind and its frames are written here, since its message may q
 ``WARNING`` on, since below it some of them tell what they send.
 """
 
-from __future__ import annotations
-
 import asyncio
 import io
 import logging

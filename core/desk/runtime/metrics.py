@@ -7,8 +7,6 @@ Two kinds of metric: those of the whole installation are read from the database 
 (``core.desk.views.census``), and are the same in every process; all others are this process's own.
 """
 
-from __future__ import annotations
-
 import platform
 from importlib import metadata
 from typing import Final

@@ -4,8 +4,6 @@ Before a send everything is read again in the transaction that commits the inten
 transaction found does not count.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -5,8 +5,6 @@ Each call has its time limit and its two points of ``core.desk.runtime.faults``.
 ``tests/unit/core/desk/sending/test_one_gate.py``).
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeVar

@@ -6,8 +6,6 @@ sent again inside the platform's window, or settled by a person. No transaction 
 number of processes may run an outbox over the same database.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import math

@@ -3,8 +3,6 @@
 Every transaction of the send protocol locks rows in one order: community, case, outbox. The functions never commit.
 """
 
-from __future__ import annotations
-
 import logging
 from dataclasses import dataclass
 from datetime import timedelta

@@ -5,8 +5,6 @@ or the platform refuses and the case stays ``posted``. A removal may be repeated
 and tried again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any, Final

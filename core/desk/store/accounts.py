@@ -1,7 +1,5 @@
 """Accounts, sessions and login links of the dashboard, in the database. Of a secret only the hash is kept."""
 
-from __future__ import annotations
-
 import hashlib
 import secrets
 from collections.abc import Collection

@@ -4,8 +4,6 @@ A proposal does not approve anything. It is kept so that a person confirms exact
 second person can read what the first one approved.
 """
 
-from __future__ import annotations
-
 import secrets
 import string
 from dataclasses import dataclass

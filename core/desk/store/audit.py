@@ -1,7 +1,5 @@
 """The audit log: a chain for each case and each community, in which each line is hashed with the one before it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import secrets

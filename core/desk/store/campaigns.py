@@ -4,8 +4,6 @@ A post finds its campaign by bands. They are kept in the database, so that all p
 restart. They are hashed under the installation's secret, since the bands of a short post give away its text.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Sequence

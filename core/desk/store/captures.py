@@ -1,7 +1,5 @@
 """Cases made of flagged posts, many in one transaction, with pseudonyms in place of everybody's name."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Final

@@ -3,8 +3,6 @@
 Nothing but ``transition`` may write ``cases.state`` or a case's audit lines.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime

@@ -3,8 +3,6 @@
 A community keeps its id, and with it its people, cases and log; its ``name``, the platform's own id, may change.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final

@@ -4,8 +4,6 @@
 sentences of the project.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from datetime import datetime

@@ -3,8 +3,6 @@
 Finds that a moderator called not hateful are learnt from, and remembered by their text.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Final

@@ -4,8 +4,6 @@ In communities that tell flaggers, the platform's id of each is kept until they 
 role are counted until a post has enough of them to become a case; no word of the post is kept.
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Final

@@ -3,8 +3,6 @@
 A hold ends by itself. It is not a state of the case and does not change its version.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil

@@ -4,8 +4,6 @@ What an update says is erased when it was dealt with; its number stays for some 
 ``StoredInbox`` implements ``core.desk.rules.platforms.UpdateInbox``, and opens its own transactions.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from datetime import timedelta

@@ -4,8 +4,6 @@ Locks are waited for in one order only: a case before its job. So ``take`` and `
 another transaction holds, and code that moves a case and ends its job must move the case first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Offices that one process holds at a time, each under a lease that it renews."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 from sqlalchemy import delete, or_, update

@@ -3,8 +3,6 @@
 Rows are locked in one order everywhere, so that no two transactions wait for each other: community, case, outbox.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final

@@ -4,8 +4,6 @@ Of a card it is kept what was proposed, by whom, and what a second person said; 
 took out and reviewed. The project's own replies are in ``core.engine.cards``; here they are known by their ids.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Only a row here links a pseudonym to a platform's id.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import secrets

@@ -3,8 +3,6 @@
 No draft and no approval that was made of earlier words counts then.
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Final
 

@@ -4,8 +4,6 @@ What the engine said of a case is a JSON document: the suggestion, and the previ
 draft so far of a case in drafting. It is gone when the case leaves ``drafting``, and can never be approved.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Backups: made while others work, restored, and deleted later, since they hold what was erased meanwhile."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import shlex

@@ -1,7 +1,5 @@
 """The chores: what each one is, and what does those that the schedule enqueued."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence

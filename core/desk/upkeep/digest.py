@@ -4,8 +4,6 @@ A chain shows when one of its lines was changed; only the digest shows when a wh
 logged too, outside of the database.
 """
 
-from __future__ import annotations
-
 import logging
 from datetime import timedelta
 from typing import Final

@@ -5,8 +5,6 @@ then every word of theirs, found by that pseudonym, case by case; and at last th
 interrupted, a job does the rest. What Antiphon posted stays on the platform, where a moderator can retract it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final

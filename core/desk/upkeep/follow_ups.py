@@ -4,8 +4,6 @@ They tell whether the reply and the post that it answers are still there, and ho
 They claim no effect: they count what can be seen.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

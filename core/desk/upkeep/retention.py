@@ -11,8 +11,6 @@ hold pseudonyms and sentences of the project. Texts that a person was shown and 
 finished jobs after some days, and counts and flags when they count no more.
 """
 
-from __future__ import annotations
-
 from calendar import monthrange
 from collections import defaultdict
 from datetime import datetime, timedelta

@@ -5,8 +5,6 @@ of its slot keeps two leaders from having it done twice (reliability, I17). Time
 knows only this machine's clock, and only wakes the leader up.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Sequence

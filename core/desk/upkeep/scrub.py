@@ -3,8 +3,6 @@
 A database keeps the bytes of what was deleted until it needs the room.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncEngine

@@ -4,8 +4,6 @@ A person who only flagged the post sees less of it, and nobody sees a word of an
 cases the card says what became of them, and so of an approved reply, by its row of the outbox.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections import Counter

@@ -1,7 +1,5 @@
 """How much there is of everything at this moment, in all communities together, for the metrics of an installation."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime

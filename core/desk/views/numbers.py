@@ -5,8 +5,6 @@ memory nor a transaction grows with the number of cases. Erased cases count; wha
 these are kept.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence

@@ -3,8 +3,6 @@
 Here rows are written, too: each process keeps its own. They hold sentences of the project, and no word of a case.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """What waits, over several communities, and what changed there since a line of the audit log."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from contextlib import suppress
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """The audit log of a community: by pages, the newest decisions of people, and what is kept about one person."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

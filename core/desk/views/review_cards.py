@@ -4,8 +4,6 @@
 shown, whichever process shows them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime

@@ -3,8 +3,6 @@
 Of an error only sentences of the project are stored, and so shown: no words of a post.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 from statistics import fmean
 from typing import Final

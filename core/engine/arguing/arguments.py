@@ -8,8 +8,6 @@ the vote, and those that the reader of drafts refuses or doubts, also because th
 from one-token log-probabilities, with the order rotated.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Callable, Collection, Sequence

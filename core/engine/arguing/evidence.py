@@ -3,8 +3,6 @@
 After F2RL, section 3.2, and the RAG paper, section 3.2.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

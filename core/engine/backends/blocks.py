@@ -1,7 +1,5 @@
 """Weights in few bits, each block with one scale, as floats. ``training.heads.network`` writes them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

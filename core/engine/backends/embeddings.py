@@ -4,8 +4,6 @@ The model that ships runs on ONNX Runtime, any other by sentence-transformers. A
 network.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections import OrderedDict

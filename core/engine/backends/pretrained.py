@@ -4,8 +4,6 @@ Each is loaded at its first use and then used by one thread at a time. The calle
 be loaded.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Callable, Iterator, Sequence

@@ -6,8 +6,6 @@ are joined here; files that were verified are remembered. Blocking: call it befo
 thread.
 """
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import importlib

@@ -4,8 +4,6 @@ The stages of a suggestion call the language model through ``MeteredModel``, eac
 calls of a suggestion wait for their turn, no time passes for it.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext

@@ -4,8 +4,6 @@ In the files of ``core/engine/llm/prompts`` lines that begin with ``#`` are note
 ``[[user]]`` and ``[[assistant]]`` begin a message; ``{name}`` is a blank to fill.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

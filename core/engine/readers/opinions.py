@@ -3,8 +3,6 @@
 Each question is answered by the log-probability of one token.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType

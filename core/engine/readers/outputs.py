@@ -4,8 +4,6 @@
 columns, in their order, in their own file: ``by_name`` goes by that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Final

@@ -4,8 +4,6 @@ Outputs and adapter were learnt together for one file of weights, say nothing ov
 that they were fitted in. ``README.md`` beside this file says what they learnt and what was measured.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

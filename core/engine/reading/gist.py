@@ -3,8 +3,6 @@
 No gist is better than a wrong one: where the router is not sure, group and severity are told alone.
 """
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 from typing import Final

@@ -5,8 +5,6 @@ is, is read from the log-probabilities of its yes and no; where its server tells
 marked. Its word is not calibrated, and counts as ``core.engine.readers.pooling`` says.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -8,8 +8,6 @@ Of code, and of words in a language that Antiphon does not know, no model is ask
 language call for violence is reported all the same; a person may force drafts.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import replace

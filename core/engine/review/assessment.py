@@ -5,8 +5,6 @@ best candidates the checks that cost a call. Where a larger model reviews the dr
 missing source refuses anything alone.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence, Set

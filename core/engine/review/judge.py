@@ -3,8 +3,6 @@
 Without an answer of the judge a draft gets no score.
 """
 
-from __future__ import annotations
-
 import asyncio
 import random
 import re

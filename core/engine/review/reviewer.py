@@ -4,8 +4,6 @@ Another model reviews where there is one, since a writer is kind to itself. The 
 found in replies.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from string import ascii_uppercase

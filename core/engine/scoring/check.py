@@ -8,8 +8,6 @@ a sentence keeps its receipt if a draft says it word for word. ``check_edit`` as
 key press and again at the approval. ``checked_edit`` also has the text read by the reader of drafts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass

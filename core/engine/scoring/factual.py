@@ -5,8 +5,6 @@ sentences. A figure always needs a source, a question never does. In other langu
 decide (``core.engine.wording``).
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -10,8 +10,6 @@ evidence lowers safety a little (RAG paper, section 4). Where a larger model rev
 is shown with a warning unless the review, too, would not publish it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Container, Iterator
 from dataclasses import dataclass, field

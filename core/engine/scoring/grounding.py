@@ -8,8 +8,6 @@ that denies a figure has to say it, and one that speaks of people past 70, as th
 share, money or a count of the same things, and neither asks, denies nor says whose figure it is.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence

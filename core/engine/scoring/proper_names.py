@@ -4,8 +4,6 @@ A name is a word with a capital inside a sentence, and at its head an acronym, a
 report something. Names that differ by language are one name (CLDR for countries, ``names.toml`` for institutions).
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence

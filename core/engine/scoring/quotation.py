@@ -4,8 +4,6 @@ Only words of the list beside this file are quoted, so that nothing hateful is s
 A quote is an exact part of the post, byte for byte: do not tidy it.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterator, Mapping

@@ -5,8 +5,6 @@ that it states (F2RL, section 3.3). A mean over all passages would punish a fact
 best passage counts for each triplet, and the mean is over the triplets.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections import Counter

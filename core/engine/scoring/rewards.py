@@ -4,8 +4,6 @@ An unknown score is ``None``; it is left out of the sum and never guessed. Why i
 can do about it: a code for programs, and words for people.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence

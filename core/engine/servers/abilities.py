@@ -3,8 +3,6 @@
 A server's words are shown only where they repeat nothing of the prompt.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

@@ -3,8 +3,6 @@
 Nothing of a prompt, an answer or a key is repeated.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 

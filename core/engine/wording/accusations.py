@@ -4,8 +4,6 @@ The lists are ``data/accusations.toml`` and ``data/smears.toml``. A fact or a se
 kindly, ties the group to crime. So it may only answer a post that does so already.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Mapping

@@ -3,8 +3,6 @@
 The tables hold letters of other alphabets that look like Latin ones, and signs that are used for letters.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator

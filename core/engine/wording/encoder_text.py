@@ -4,8 +4,6 @@ People are always shown the text as it was written. Everyday speech, which a rea
 something else, is rewritten or told: dialect, chat, names and kind words.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 import unicodedata

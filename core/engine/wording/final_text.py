@@ -3,8 +3,6 @@
 The same on every platform. A text is checked when it is proposed, and again when it is approved, and is never changed.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator

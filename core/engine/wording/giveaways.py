@@ -3,8 +3,6 @@
 ``core.engine.scoring.gates`` and ``core.engine.arguing.arguments`` decide what follows from a find.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Mapping

@@ -4,8 +4,6 @@ The control tokens of chat templates are disarmed, since llama.cpp and vLLM may 
 the token itself. The callers decide what follows from a find.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from functools import cache

@@ -1,7 +1,5 @@
 """Words that a community names, found in a text as whole words, however they are disguised."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

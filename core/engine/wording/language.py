@@ -5,8 +5,6 @@ posts in four languages it was sure of nine in ten (cut to 20 characters: four i
 detector of all n-grams handles the rest; it takes 4 s and 380 MiB more.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from typing import Final

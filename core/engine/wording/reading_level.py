@@ -15,8 +15,6 @@ Each word of a group's name counts two syllables at most: a reply cannot choose 
 disabilities", "immigrants").
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import lru_cache

@@ -5,8 +5,6 @@ counts as mentioned, and not used, in quotation marks, as a word that is talked 
 people, or denied. A text without slurs may still have a bad tone, which the reader of drafts measures.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterator, Mapping

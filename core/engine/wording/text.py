@@ -1,7 +1,5 @@
 """How text is cleaned, cut into sentences and words, and compared; and numbers with their nouns, in English."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable

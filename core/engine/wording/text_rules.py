@@ -4,8 +4,6 @@ A rule that needs the community is a field of ``TextRules`` and a line in ``brok
 such rules itself, so the field can be set at once; drafts, edits, own words and ``antiphon check`` are held against it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

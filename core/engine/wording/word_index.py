@@ -3,8 +3,6 @@
 The words of an index are in lower case, without stop words, and cut to the stem of their language.
 """
 
-from __future__ import annotations
-
 import re
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence

@@ -5,8 +5,6 @@ Appendix C.4; RAG paper, Appendix B). A few examples help small models most; app
 to them.
 """
 
-from __future__ import annotations
-
 import asyncio
 import random
 import re

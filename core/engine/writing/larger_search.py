@@ -8,8 +8,6 @@ Where nearly all samples state facts without a source, some more are asked for t
 that the review would publish: a figure or name without a source needs a second person.
 """
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Iterator, Sequence

@@ -6,8 +6,6 @@ strings; strings are judged in pairs, in both orders, as its public code does; k
 candidates, as its estimate of the cost assumes. A string with appended words is judged, but never becomes a draft.
 """
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections.abc import Iterable, Sequence

@@ -4,8 +4,6 @@ A larger model has a search of its own (``core.engine.writing.larger_search``), 
 (``core.engine.writing.published_search``).
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Drafts that argue nothing and have no scores and no receipts: the notice on the rules, and words of support."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections.abc import Sequence
