@@ -290,8 +290,10 @@ async def test_the_caution_of_a_passage_goes_with_its_draft(readers: Readers, kn
     assert any(draft.warnings for draft in suggestion.drafts)
 
 
-@pytest.mark.parametrize("profile", [PATIENT, PUBLISHED])
-@pytest.mark.parametrize("kind", AFTER_READING)
+@pytest.mark.parametrize(
+    ("kind", "profile"),
+    [*((kind, PUBLISHED) for kind in AFTER_READING), *((kind, PATIENT) for kind in ("claims", "vote", "draft"))],
+)
 async def test_a_stage_without_the_model_degrades(
     readers: Readers, knowledge: EvidenceSource, kind: str, profile: Profile
 ) -> None:
