@@ -401,15 +401,16 @@ async def change_answer(interaction: Interaction, text: str) -> None:
         except FAULTS as err:
             is_refused = isinstance(err, discord.HTTPException) and err.status < 500
             if is_refused or pause_seconds is None:
-                _LOG.warning("An answer could not be changed: %s.", _kind_of(err))
+                kind = (
+                    f"HTTP {err.status}, code {err.code}"
+                    if isinstance(err, discord.HTTPException)
+                    else type(err).__name__
+                )
+                _LOG.warning("An answer could not be changed: %s.", kind)
                 return
             await asyncio.sleep(pause_seconds)
         else:
             return
-
-
-def _kind_of(err: BaseException) -> str:
-    return f"HTTP {err.status}, code {err.code}" if isinstance(err, discord.HTTPException) else type(err).__name__
 
 
 def answer_command_errors(tree: app_commands.CommandTree[Any]) -> None:

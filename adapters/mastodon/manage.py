@@ -22,7 +22,7 @@ from adapters.mastodon.connection.error_meanings import FAULTS, of_question, sta
 from adapters.mastodon.connection.instance import Feed, Instance
 from adapters.mastodon.connection.refs import full_name_of
 from adapters.mastodon.speech import plain_text
-from core.errors import AntiphonError, BadInput, PlatformUnavailable
+from core.errors import BadInput, PlatformUnavailable
 from core.i18n.sentences import sentence
 
 _TOKEN: Final = re.compile(r"[A-Za-z0-9._~+/=-]{1,512}")
@@ -288,9 +288,6 @@ async def _may(client: MastodonClient, name: str, ask: Any, *, as_moderator: boo
                 sentence("The token may not read this: {what}.", what=_READ[name]),
                 sentence("Run: {command}, and allow all that is asked.", command=f"{_LOG_IN}{whose}"),
             )
-        return _away(name, of_question(err))
+        fault = of_question(err)
+        return AccountFinding(name, False, fault.message, fault.remedy)
     return AccountFinding(name, True, "can be read")
-
-
-def _away(name: str, fault: AntiphonError) -> AccountFinding:
-    return AccountFinding(name, False, fault.message, fault.remedy)

@@ -171,41 +171,12 @@ class PagePress:
 # The queue
 
 
-@dataclass(frozen=True, slots=True)
-class QueueRow:
-    case_id: str
-    number: str
-    state: str
-    seconds_left: int
-    is_unsent: bool
-    waits: bool
-    gist: str
-    is_read: bool
-    group: str
-    severity: int
-    severity_words: str
-    where: str
-    age: str
-    since: str
-    holder: str
-    drafts: int
-    until: Until | None
-
-
-@dataclass(frozen=True, slots=True)
-class Until:
+def _until(moment: datetime | None, reader: PageReader) -> dict[str, str] | None:
     """When a case is closed unless somebody decides: for programs, by the clock, and from now."""
-
-    moment: str
-    clock: str
-    when: str
-
-
-def _until(moment: datetime | None, reader: PageReader) -> Until | None:
     markup = reader.markup
     if moment is None or moment <= markup.now():  # the schedule closes it within minutes
         return None
-    return Until(moment.isoformat(), markup.clock(moment), markup.from_now(moment))
+    return {"moment": moment.isoformat(), "clock": markup.clock(moment), "when": markup.from_now(moment)}
 
 
 async def queue(request: web.Request) -> web.Response:
@@ -281,27 +252,27 @@ def _seconds_left(reply: ReplyNow | None, reader: PageReader) -> int:
     return left if 0 < left < _COUNTED_SECONDS else 0
 
 
-def _row(case: QueuedCase, reader: PageReader) -> QueueRow:
+def _row(case: QueuedCase, reader: PageReader) -> dict[str, Any]:
     locale = reader.locale
-    return QueueRow(
-        case_id=case.case_id,
-        number=short_number(case.case_id),
-        state=_turn(case, reader),
-        seconds_left=_seconds_left(case.reply, reader),
-        is_unsent=case.state is CaseState.FAILED,
-        waits=case.state in _WAITS,
-        gist=reader.told(case.gist, 300) if case.gist else "",
-        is_read=case.group is not None or case.severity is not None or bool(case.gist) or case.drafts > 0,
-        group=group_in_words(case.group, locale) if case.group is not None else "",
-        severity=case.severity or 0,
-        severity_words=severity_in_words(case.severity, locale) if case.severity else "",
-        where=reader.markup.place(case.place.platform, case.place.community),
-        age=reader.markup.from_now(case.opened_at),
-        since=case.opened_at.isoformat(),
-        holder="" if case.holder is None else reader.markup.inert(case.holder.name, 60),
-        drafts=case.drafts,
-        until=_until(case.waits_until, reader),
-    )
+    return {
+        "case_id": case.case_id,
+        "number": short_number(case.case_id),
+        "state": _turn(case, reader),
+        "seconds_left": _seconds_left(case.reply, reader),
+        "is_unsent": case.state is CaseState.FAILED,
+        "waits": case.state in _WAITS,
+        "gist": reader.told(case.gist, 300) if case.gist else "",
+        "is_read": case.group is not None or case.severity is not None or bool(case.gist) or case.drafts > 0,
+        "group": group_in_words(case.group, locale) if case.group is not None else "",
+        "severity": case.severity or 0,
+        "severity_words": severity_in_words(case.severity, locale) if case.severity else "",
+        "where": reader.markup.place(case.place.platform, case.place.community),
+        "age": reader.markup.from_now(case.opened_at),
+        "since": case.opened_at.isoformat(),
+        "holder": "" if case.holder is None else reader.markup.inert(case.holder.name, 60),
+        "drafts": case.drafts,
+        "until": _until(case.waits_until, reader),
+    }
 
 
 # A case

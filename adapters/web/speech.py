@@ -127,17 +127,13 @@ def marked_characters(text: str) -> list[tuple[str, str]]:
     """A text in pieces, ``("text", words)``, and ``("hidden", U+XXXX)`` for each character that nobody sees."""
     pieces: list[tuple[str, str]] = []
     for character in text:
-        if character != "\n" and character not in JOINERS and _is_unseen(character):
+        if character != "\n" and character not in JOINERS and unicodedata.category(character) in UNSEEN:
             pieces.append(("hidden", f"U+{ord(character):04X}"))
         elif pieces and pieces[-1][0] == "text":
             pieces[-1] = ("text", pieces[-1][1] + character)
         else:
             pieces.append(("text", character))
     return pieces
-
-
-def _is_unseen(character: str) -> bool:
-    return unicodedata.category(character) in UNSEEN
 
 
 def beyond_state(reason: str, state: str) -> str:

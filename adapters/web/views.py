@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Final
+from typing import Any, Final
 
 from adapters.common.cards import controls
 from adapters.common.cards.contents import Head, HeadRoom, approved_by, head
-from adapters.common.cards.controls import Act, Control
+from adapters.common.cards.controls import Act
 from adapters.common.cards.drafts import number_of_sources, scores_in_words, written
 from adapters.common.decisions.flows import thread_of
 from adapters.common.words import labels
@@ -35,136 +34,46 @@ _LEAST_SHARED: Final = 0.34
 """The share of a sentence's words that a passage's sentence must have to be shown as what it rests on."""
 
 
-@dataclass(frozen=True, slots=True)
-class SourceView:
-    """A source: what it is called, and its address, "" where it has none of the web."""
-
-    label: str
-    url: str
-
-
-@dataclass(frozen=True, slots=True)
-class PassageView:
-    """A passage of the evidence, as pieces of text; the marked ones are what the draft rests on."""
-
-    pieces: tuple[tuple[bool, str], ...]
-    source: SourceView
-    caution: str
-
-
-@dataclass(frozen=True, slots=True)
-class ReceiptView:
-    """A sentence that states a fact, what the evidence says of it, and the passage."""
-
-    sentence: str
-    verdict: str
-    is_supported: bool
-    passage: PassageView | None
-
-
-@dataclass(frozen=True, slots=True)
-class DraftView:
-    """A draft with what it rests on, and what can be done with it."""
-
-    rank: int
-    kind: Kind
-    what: str
-    origin: str
-    text: str
-    language: str
-    scores: str
-    reasons: tuple[str, ...]
-    answers: str
-    caution: str
-    warnings: tuple[str, ...]
-    receipts: tuple[ReceiptView, ...]
-    sources: int
-    approve: Control | None
-    edit: Control | None
-
-
-@dataclass(frozen=True, slots=True)
-class FirstView:
-    """A text that another person approved first."""
-
-    number: int
-    name: str
-    text: str
-    approve: Control | None
-
-
-@dataclass(frozen=True, slots=True)
-class CaseView:
-    """All that the page of a case says; ``turns`` and ``author`` only where the reader asked for the post."""
-
-    card: Card
-    head: Head
-    is_closed: bool
-    facts: tuple[tuple[str, str], ...]
-    notes: tuple[str, ...]
-    is_revealed: bool
-    turns: tuple[tuple[str, str, bool], ...]
-    has_thread: bool
-    replies: tuple[DraftView, ...]
-    support: tuple[DraftView, ...]
-    to_readers: tuple[DraftView, ...]
-    firsts: tuple[FirstView, ...]
-    points: tuple[str, ...]
-    passages: tuple[PassageView, ...]
-    approved_by: str
-    approved_text: str
-    acts: tuple[Control, ...]
-    can_write: bool
-    can_redraft: bool
-    can_undo: bool
-    close_reasons: tuple[tuple[str, str], ...]
-    retract_reasons: tuple[tuple[str, str], ...]
-    intents: tuple[tuple[str, str], ...]
-    claims: tuple[tuple[str, str], ...]
-    post_url: str
-    reply_url: str
-
-
-def case_view(card: Card, reader: Reader, *, is_revealed: bool = False) -> CaseView:
-    """The page of a case as it is now; its reader's markup reveals what ``is_revealed`` says."""
+def case_view(card: Card, reader: Reader, *, is_revealed: bool = False) -> dict[str, Any]:
+    """All that the page of a case says; the post's ``turns`` only where ``is_revealed``, which the markup follows."""
     locale, markup = reader.locale, reader.markup
-    drafts = tuple(_draft(card, draft, reader) for draft in card.drafts[: controls.MAX_DRAFTS])
-    shown = drafts if card.approved is None else ()
+    drafts = [_draft(card, draft, reader) for draft in card.drafts[: controls.MAX_DRAFTS]]
+    shown = drafts if card.approved is None else []
     stands = not (card.is_original_gone or card.post.is_from_elsewhere)
     is_in_review = card.state is CaseState.IN_REVIEW
     offered = (*controls.for_case(card, locale), *controls.for_menu(card, locale))
     acts = dict.fromkeys(control for control in offered if control.act in _AT_ONCE)
     top = head(card, reader, _ROOM, covers_all=not is_revealed)
-    return CaseView(
-        card=card,
-        head=top,
-        is_closed=card.state in CLOSED,
-        facts=tuple(_facts(card, top, locale)),
-        notes=tuple(reader.told(note, _LONG) for note in card.notes),
-        is_revealed=is_revealed,
-        turns=tuple(_turns(card, reader)) if is_revealed else (),
-        has_thread=bool(card.post.thread),
-        replies=tuple(draft for draft in shown if draft.kind is Kind.REPLY),
-        support=tuple(draft for draft in shown if draft.kind is Kind.SUPPORT),
-        to_readers=tuple(draft for draft in shown if draft.kind is Kind.NOTICE),
-        firsts=tuple(_firsts(card, reader)),
-        points=tuple(markup.inert(claim, _LONG) for claim in card.claims[:3]) if card.lacks_draft else (),
-        passages=tuple(_passage(passage, "", reader) for passage in card.evidence) if card.approved is None else (),
-        approved_by=approved_by(card, reader),
-        approved_text="" if card.approved is None else card.approved.text,
-        acts=tuple(acts),
-        can_write=card.is_writable and not card.is_partial,
-        can_redraft=is_in_review and not card.is_partial,
-        can_undo=card.state in REOPENED and card.last_move is not None and bool(card.last_move.by),
-        close_reasons=tuple(
+    return {
+        "card": card,
+        "head": top,
+        "is_closed": card.state in CLOSED,
+        "facts": tuple(_facts(card, top, locale)),
+        "notes": tuple(reader.told(note, _LONG) for note in card.notes),
+        "is_revealed": is_revealed,
+        "turns": tuple(_turns(card, reader)) if is_revealed else (),
+        "has_thread": bool(card.post.thread),
+        "replies": [draft for draft in shown if draft["kind"] is Kind.REPLY],
+        "support": [draft for draft in shown if draft["kind"] is Kind.SUPPORT],
+        "to_readers": [draft for draft in shown if draft["kind"] is Kind.NOTICE],
+        "firsts": tuple(_firsts(card, reader)),
+        "points": tuple(markup.inert(claim, _LONG) for claim in card.claims[:3]) if card.lacks_draft else (),
+        "passages": tuple(_passage(passage, "", reader) for passage in card.evidence) if card.approved is None else (),
+        "approved_by": approved_by(card, reader),
+        "approved_text": "" if card.approved is None else card.approved.text,
+        "acts": tuple(acts),
+        "can_write": card.is_writable and not card.is_partial,
+        "can_redraft": is_in_review and not card.is_partial,
+        "can_undo": card.state in REOPENED and card.last_move is not None and bool(card.last_move.by),
+        "close_reasons": tuple(
             (one.name.lower(), labels.reason_in_words(one, locale)) for one in close_reasons(card.state)
         ),
-        retract_reasons=_retract_reasons(card, locale),
-        intents=tuple((one.value, labels.intent_in_words(one, locale)) for one in Intent),
-        claims=tuple((str(n), markup.inert(claim, _LONG)) for n, claim in enumerate(card.other_claims, start=1)),
-        post_url=markup.post_url(card.post.ref) if stands else "",
-        reply_url="" if card.reply is None else markup.post_url(card.reply),
-    )
+        "retract_reasons": _retract_reasons(card, locale),
+        "intents": tuple((one.value, labels.intent_in_words(one, locale)) for one in Intent),
+        "claims": tuple((str(n), markup.inert(claim, _LONG)) for n, claim in enumerate(card.other_claims, start=1)),
+        "post_url": markup.post_url(card.post.ref) if stands else "",
+        "reply_url": "" if card.reply is None else markup.post_url(card.reply),
+    }
 
 
 _AT_ONCE: Final = frozenset(
@@ -198,7 +107,7 @@ def _turns(card: Card, reader: Reader) -> Iterator[tuple[str, str, bool]]:
         yield reader.markup.inert(part_label(part, reader.locale), _NAME), whole(part.text), True
 
 
-def _draft(card: Card, draft: Draft, reader: Reader) -> DraftView:
+def _draft(card: Card, draft: Draft, reader: Reader) -> dict[str, Any]:
     locale = reader.locale
     offered = {control.act: control for control in controls.for_draft(card, draft, locale)}
     passages = {passage.id: passage for passage in card.evidence}
@@ -206,49 +115,54 @@ def _draft(card: Card, draft: Draft, reader: Reader) -> DraftView:
     for receipt in draft.receipts:
         passage = passages.get(receipt.evidence_id or "")
         receipts.append(
-            ReceiptView(
-                reader.markup.inert(receipt.sentence, _LONG),
-                labels.verdict_in_words(receipt.verdict, locale),
-                receipt.verdict.value == "supported",
-                None if passage is None else _passage(passage, receipt.sentence, reader),
-            )
+            {
+                "sentence": reader.markup.inert(receipt.sentence, _LONG),
+                "verdict": labels.verdict_in_words(receipt.verdict, locale),
+                "is_supported": receipt.verdict.value == "supported",
+                "passage": None if passage is None else _passage(passage, receipt.sentence, reader),
+            }
         )
-    return DraftView(
-        rank=draft.rank,
-        kind=draft.kind,
-        what=labels.draft_in_words(draft, locale),
-        origin=reader.told(origin_and_reader(draft, card.reviews), _LONG),
-        text=draft.text,
-        language=draft.language or card.language or "",
-        scores=scores_in_words(draft, locale) if draft.kind is Kind.REPLY else "",
-        reasons=tuple(reader.told(reason, _LONG) for reason in draft.reasons) if draft.kind is not Kind.REPLY else (),
-        answers=reader.told(draft.answers, _LONG) if draft.answers else "",
-        caution=reader.told(draft.caution, _LONG) if draft.caution else "",
-        warnings=tuple(reader.told(warning, _LONG) for warning in draft.warnings),
-        receipts=tuple(receipts),
-        sources=number_of_sources(card, draft),
-        approve=offered.get(Act.APPROVE),
-        edit=offered.get(Act.EDIT),
-    )
+    return {
+        "rank": draft.rank,
+        "kind": draft.kind,
+        "what": labels.draft_in_words(draft, locale),
+        "origin": reader.told(origin_and_reader(draft, card.reviews), _LONG),
+        "text": draft.text,
+        "language": draft.language or card.language or "",
+        "scores": scores_in_words(draft, locale) if draft.kind is Kind.REPLY else "",
+        "reasons": tuple(reader.told(reason, _LONG) for reason in draft.reasons)
+        if draft.kind is not Kind.REPLY
+        else (),
+        "answers": reader.told(draft.answers, _LONG) if draft.answers else "",
+        "caution": reader.told(draft.caution, _LONG) if draft.caution else "",
+        "warnings": tuple(reader.told(warning, _LONG) for warning in draft.warnings),
+        "receipts": tuple(receipts),
+        "sources": number_of_sources(card, draft),
+        "approve": offered.get(Act.APPROVE),
+        "edit": offered.get(Act.EDIT),
+    }
 
 
-def _firsts(card: Card, reader: Reader) -> Iterator[FirstView]:
+def _firsts(card: Card, reader: Reader) -> Iterator[dict[str, Any]]:
+    """The texts that other persons approved first."""
     for number, first in enumerate(written(card), start=1):
         offered = controls.for_first(card, number, first.key, reader.locale)
         name = reader.markup.inert(first.name, _NAME)
-        yield FirstView(number, name, first.text, offered[0] if offered else None)
+        yield {"number": number, "name": name, "text": first.text, "approve": offered[0] if offered else None}
 
 
-def _passage(passage: Evidence, sentence: str, reader: Reader) -> PassageView:
+def _passage(passage: Evidence, sentence: str, reader: Reader) -> dict[str, Any]:
+    """A passage in pieces; the marked ones are what the draft rests on."""
     caution = reader.told(passage.caution, _LONG) if passage.caution else ""
     pieces = marked(whole(passage.text), sentence)
-    return PassageView(pieces, source_view(passage.source, reader), caution)
+    return {"pieces": pieces, "source": source_view(passage.source, reader), "caution": caution}
 
 
-def source_view(source: Source, reader: Reader) -> SourceView:
-    """What a source is called, and where it is."""
+def source_view(source: Source, reader: Reader) -> dict[str, str]:
+    """What a source is called, and its address, "" where it has none of the web."""
     parts = (source.publisher, source.title, str(source.year or ""), "" if source.url else source.document)
-    return SourceView(reader.markup.inert(", ".join(part for part in parts if part), _LONG), web_address(source.url))
+    label = reader.markup.inert(", ".join(part for part in parts if part), _LONG)
+    return {"label": label, "url": web_address(source.url)}
 
 
 def marked(passage: str, sentence: str) -> tuple[tuple[bool, str], ...]:

@@ -7,7 +7,6 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 import discord
@@ -21,7 +20,6 @@ from adapters.discord.review import presses
 from adapters.discord.review.items import card_layout
 from adapters.discord.review.surface import DiscordNotifier, DiscordReviewSurface
 from adapters.discord.speech import MAX_CHARACTERS
-from bot.compose.engine import make_folder
 from bot.serve.platforms import Connection, ServedPlatform, Services
 from bot.serve.supervision import wait_for_end
 from bot.settings import DiscordSettings, Settings
@@ -45,14 +43,11 @@ MakeClient = Callable[[DiscordOptions, Sequence[Installer], Casework, Governance
 
 def discord_platform(settings: Settings, make_client: MakeClient = AntiphonClient) -> ServedPlatform:
     """Every server that the bot is in, as one platform."""
-    connect = partial(_connected, settings.discord, settings.database_path.parent, make_client)
-    return ServedPlatform(NAME, MAX_CHARACTERS, connect, has_roles=True)
+    return ServedPlatform(NAME, MAX_CHARACTERS, partial(_connected, settings.discord, make_client), has_roles=True)
 
 
 @asynccontextmanager
-async def _connected(
-    wanted: DiscordSettings, folder: Path, make_client: MakeClient, services: Services
-) -> AsyncIterator[Connection]:
+async def _connected(wanted: DiscordSettings, make_client: MakeClient, services: Services) -> AsyncIterator[Connection]:
     """A client of its own, connected until the block is over.
 
     Raises:
@@ -60,11 +55,8 @@ async def _connected(
         PlatformUnavailable: Discord cannot be reached, or ended the connection.
     """
     logging.getLogger("discord").setLevel(logging.WARNING)
-    make_folder(folder, "desk.database")
-    memory = commands.CommandFile(folder / "discord-commands.json")
-    client = make_client(
-        DiscordOptions(wanted.reads_messages), [partial(_tell_commands, memory)], services.casework, services.governance
-    )
+    options = DiscordOptions(wanted.reads_messages)
+    client = make_client(options, [_tell_commands], services.casework, services.governance)
     surface = DiscordReviewSurface(client, elsewhere=services.address_of)
     platform = DiscordPlatform(client)
     captured = capture.install(client, detector=services.detector)
@@ -85,9 +77,9 @@ async def _connected(
         await asyncio.wait({running})
 
 
-async def _tell_commands(memory: commands.CommandFile, client: AntiphonClient) -> None:
+async def _tell_commands(client: AntiphonClient) -> None:
     try:
-        await commands.sync_commands(client, memory)
+        await commands.tell_commands(client)
     except PlatformUnavailable as err:
         _LOG.warning("Discord was not told of the commands; it is tried again at the next start: %s", err)
 

@@ -205,11 +205,8 @@ def _redraft(locale: str) -> Control:
 def _hold_controls(card: Card, locale: str) -> Iterator[Control]:
     if card.state in _HELD and not is_to_copy(card):
         release, hold = gettext("End my hold", locale), gettext("Hold", locale)
-        yield Control(Act.RELEASE, release) if card.holder else Control(Act.HOLD, hold, _weight_of_hold(card))
-
-
-def _weight_of_hold(card: Card) -> Emphasis:
-    return Emphasis.PLAIN if card.state in _REOPENED else Emphasis.FIRST
+        weight = Emphasis.PLAIN if card.state in _REOPENED else Emphasis.FIRST
+        yield Control(Act.RELEASE, release) if card.holder else Control(Act.HOLD, hold, weight)
 
 
 def _close_controls(card: Card, locale: str) -> Iterator[Control]:

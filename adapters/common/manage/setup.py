@@ -420,14 +420,11 @@ def _called_roles(policy: CommunityPolicy, reader: Reader) -> list[panels.PanelC
         CallKind.SECOND: gettext("**Called where a second person is needed**", reader.locale),
         CallKind.WAITING: gettext("**Called where a case waits too long**", reader.locale),
     }
+    chosen = {kind: (role,) for kind, role in policy.calls.items()}
     return [
-        panels.PanelChoice(kind, reader.markup.ours(title), panels.ChoiceOf.ROLES, chosen=_role_of(policy, kind))
+        panels.PanelChoice(kind, reader.markup.ours(title), panels.ChoiceOf.ROLES, chosen=chosen.get(kind, ()))
         for kind, title in words.items()
     ]
-
-
-def _role_of(policy: CommunityPolicy, kind: CallKind) -> tuple[str, ...]:
-    return (policy.calls[kind],) if kind in policy.calls else ()
 
 
 def minutes_choice(policy: CommunityPolicy, reader: Reader) -> panels.PanelChoice:

@@ -1,19 +1,15 @@
 """The ``/antiphon`` commands, and the panels that they open.
 
 Discord shows them to certain people by a default that an administrator can change, so every command asks for the
-person's rights itself. Every answer is for the person alone. Discord is told of the commands only when they changed: it
-allows 200 new ones a day in each server.
+person's rights itself. Every answer is for the person alone.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from io import BytesIO
-from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import aiohttp
@@ -33,7 +29,7 @@ from adapters.discord.manage.servers import Server, ServerManager, manager_of
 from core.desk.rules.case_cards import Card
 from core.desk.rules.roles import OnCase, OnCommunity
 from core.engine.ports import HateDetector
-from core.errors import BadInput, PlatformUnavailable, StoreUnavailable
+from core.errors import BadInput, PlatformUnavailable
 from core.i18n.catalogs import gettext
 
 _LOG = logging.getLogger(__name__)
@@ -48,81 +44,14 @@ _MAX_NUMBER: Final = 33
 _In = discord.Interaction[AntiphonClient]
 
 
-class CommandFile:
-    """What Discord was told about our commands: short texts by their keys, in one JSON file that is replaced whole.
-
-    If the file is lost, Discord is told again at the next start.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def get(self, key: str) -> str | None:
-        """The text kept under a key; ``None`` if there is none, or the file cannot be read."""
-        return self._read().get(key)
-
-    def set(self, key: str, value: str) -> None:
-        """Keep a text; ``StoreUnavailable`` if the file cannot be written."""
-        self._write(self._read() | {key: value})
-
-    def _write(self, kept: dict[str, str]) -> None:
-        draft = self._path.with_suffix(".tmp")
-        try:
-            draft.write_text(json.dumps(kept, indent=1), "utf-8")
-            draft.replace(self._path)
-        except OSError as err:
-            raise StoreUnavailable(
-                f"{self._path} cannot be written.", remedy="Let the user that runs Antiphon write its folder."
-            ) from err
-
-    def _read(self) -> dict[str, str]:
-        try:
-            kept = json.loads(self._path.read_text("utf-8"))
-        except (OSError, ValueError):
-            return {}
-        if not isinstance(kept, dict):
-            return {}
-        return {key: value for key, value in kept.items() if isinstance(value, str)}
-
-
-def payload_hash(payload: Iterable[dict[str, Any]]) -> str:
-    """The SHA-256 of a payload of commands, whatever their order."""
-    rows = sorted(json.dumps(command, sort_keys=True, ensure_ascii=True) for command in payload)
-    return hashlib.sha256("\n".join(rows).encode()).hexdigest()
-
-
-async def sync_commands(client: AntiphonClient, memory: CommandFile) -> bool:
-    """Tell Discord of the tree's commands if they are not as they were told last; call it after the login.
-
-    What is told is kept only once Discord took it, so a failed attempt is made again at the next start.
-
-    Returns:
-        Whether any were told.
+async def tell_commands(client: AntiphonClient) -> None:
+    """Tell Discord of the tree's commands, in its languages; call it after the login.
 
     Raises:
         PlatformUnavailable: Discord refused the commands, or cannot be reached.
     """
-    if not isinstance(client.tree.translator, speech.CommandTranslator):
-        await client.tree.set_translator(speech.CommandTranslator())
-    wanted = payload_hash(await _payload(client.tree))
-    key = f"{client.application_id}:everywhere"
-    if memory.get(key) == wanted:
-        return False
-    await _tell(client)
-    memory.set(key, wanted)
-    _LOG.info("Discord was told of the commands.")
-    return True
-
-
-async def _payload(tree: app_commands.CommandTree[AntiphonClient]) -> list[dict[str, Any]]:
-    translator, commands = tree.translator, tree.get_commands()
-    if translator is None:
-        return [command.to_dict(tree) for command in commands]
-    return [await command.get_translated_payload(tree, translator) for command in commands]
-
-
-async def _tell(client: AntiphonClient) -> None:
     try:
+        await client.tree.set_translator(speech.CommandTranslator())
         await client.tree.sync()
     except discord.Forbidden as err:
         raise PlatformUnavailable(

@@ -489,7 +489,8 @@ class WatchedEvents:
         message, policy = seen.message, seen.policy
         if is_private(message.chat, policy):
             return None
-        if _remembers(policy, message.chat) or message.media_group_id is not None:
+        is_watched = channel_of(message.chat.id) in policy.watched_channels
+        if policy.reaction or is_watched or message.media_group_id is not None:
             self._recent.add(message)
         return self._watching.take_written(seen, policy, channel_of(message.chat.id))
 
@@ -548,11 +549,6 @@ class WatchedEvents:
         return SeenMessage(message, policy, self._recent)
 
 
-def _remembers(policy: CommunityPolicy, chat: telegram.Chat) -> bool:
-    """Whether a group wants that its messages are kept in memory for a while."""
-    return bool(policy.reaction) or channel_of(chat.id) in policy.watched_channels
-
-
 def _is_set(change: telegram.MessageReactionUpdated, wanted: str) -> bool:
     """Whether somebody set the wanted emoji now; groups' own emoji and paid reactions flag nothing."""
     return wanted != "" and _has(change.new_reaction, wanted) and not _has(change.old_reaction, wanted)
@@ -570,7 +566,8 @@ class Capture:
     """All that takes posts in from one client; ``close`` ends its work."""
 
     def __init__(self, client: TelegramClient, detector: HateDetector | None) -> None:
-        known_posts, recent = KnownPosts(_soon()), RecentMessages()
+        # what was written before this process began counts as old, though two clocks differ a bit
+        known_posts, recent = KnownPosts(datetime.now(UTC) + _CLOCKS_DIFFER), RecentMessages()
         self.following = requests.Followers(client.desk, lambda: datetime.now(UTC))
         self.watching = ChannelWatch(client.desk, known_posts, client.own_id, detector, most_waiting=_MOST_WAITING)
         self.changes = PostChanges(client.desk, known_posts)
@@ -600,8 +597,3 @@ def install(client: TelegramClient, *, detector: HateDetector | None = None) -> 
         detector: how likely a text is hateful; ``None`` leaves watched groups with their keywords.
     """
     return Capture(client, detector)
-
-
-def _soon() -> datetime:
-    """A time by which all that was written before this process began counts as old, though two clocks differ a bit."""
-    return datetime.now(UTC) + _CLOCKS_DIFFER

@@ -268,7 +268,7 @@ def _draft(draft: Draft, reader: Reader) -> shapes.Draft:
 async def _post(request: web.Request, _: None) -> shapes.Post:
     card, _person = await seen_case(request)
     view = case_view(card, reader_of(request, reveals=True), is_revealed=True)
-    said = tuple(shapes.Said(who=who, text=text, is_post=is_post) for who, text, is_post in view.turns)
+    said = tuple(shapes.Said(who=who, text=text, is_post=is_post) for who, text, is_post in view["turns"])
     return shapes.Post(case=card.case_id, said=said)
 
 

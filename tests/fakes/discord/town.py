@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-import weakref
 from dataclasses import replace
-from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any, cast
 
 import discord
@@ -15,8 +11,8 @@ import simcord
 from adapters.discord.capture import Capture
 from adapters.discord.capture import install as install_capture
 from adapters.discord.connection.client import AntiphonClient, DiscordOptions
-from adapters.discord.manage.commands import CommandFile, sync_commands
 from adapters.discord.manage.commands import install as install_manage
+from adapters.discord.manage.commands import tell_commands
 from adapters.discord.review.items import card_layout
 from core.desk.rules.desk_ports import Casework
 from core.desk.rules.policy import CommunityPolicy
@@ -41,19 +37,16 @@ class TownClient(AntiphonClient):
         self.capture = install_capture(self, detector=self._antiphon.detector)
         capture = self.capture
         install_manage(self, card_view=card_layout, left_out=lambda: capture.left_out, detector=self._antiphon.detector)
-        await sync_commands(self, self._antiphon.memory)
+        await tell_commands(self)
 
 
 class FakeApplication:
-    """What outlives a client: the desk, the governance, and which commands Discord knows."""
+    """What outlives a client: the desk and the governance."""
 
     def __init__(self) -> None:
         self.desk = FlagDesk()
         self.governance = FakeGovernance()
         self.detector = WordDetector()
-        folder = mkdtemp()
-        weakref.finalize(self, shutil.rmtree, folder)
-        self.memory = CommandFile(Path(folder) / "discord-commands.json")
 
     def client(self, *, reads_messages: bool = False) -> TownClient:
         """A new client, as after a start of the process."""

@@ -200,7 +200,7 @@ async def test_a_case_whose_drafts_all_hold_a_forbidden_word_says_so(
     assert (card.state, card.drafts) == (CaseState.NEEDS_PERSON, ())
     on_card = "\n".join(section.text for section in sections(card, plain_reader(language), 4000))
     assert said in on_card
-    assert case_view(card, reader_for(language, no_address)).notes == (said,)
+    assert case_view(card, reader_for(language, no_address))["notes"] == (said,)
 
 
 async def test_drafted_cases_of_others_are_not_shown_by_accident(
