@@ -308,7 +308,7 @@ def _pressed(html: str) -> set[str]:
 
 @pytest.mark.parametrize("kind", sorted(samples().keys() - _NOT_BY_ONE_ACT))
 async def test_each_kind_of_case_has_a_page(desk_file: Path, kind: str) -> None:
-    """In every language that people are spoken to in; what can be decided stands below the post, covered or not."""
+    """In another language, too; what can be decided stands below the post, covered or not."""
     async with dashboard(desk_file) as room:
         await room.desk.case(samples()[kind])
         ane = await room.logged_in("ane", room.desk.ane)
@@ -318,13 +318,11 @@ async def test_each_kind_of_case_has_a_page(desk_file: Path, kind: str) -> None:
             assert _pressed(above.partition("<main")[2]) <= {"Undo"}
             assert below.index('id="words"') < below.index('class="column answers"')
             assert set(page.buttons) - _pressed(above) - _pressed(below.partition('class="column answers"')[2]) <= _POST
-        for language in ("en", "es", "it", "eu"):
-            page = await ane.get(f"/case/{room.desk.case_id}", Accept_Language=f"{language}, en;q=0.5")
-            assert page.status == 200
-            root = page.dom.root
-            assert root is not None
-            assert root.attributes["lang"] == language
-            assert page.said("h1").strip()
+        page = await ane.get(f"/case/{room.desk.case_id}", Accept_Language="eu, en;q=0.5")
+        assert page.status == 200
+        assert page.dom.root is not None
+        assert page.dom.root.attributes["lang"] == "eu"
+        assert page.said("h1").strip()
 
 
 async def test_the_database_is_away(room: Dashboard, ane: Browser) -> None:

@@ -127,23 +127,18 @@ async def test_what_may_not_be_said_is_told_above_the_form_with_all_that_was_wri
     assert page.said("[role=alert]") == f"The field “{label}” cannot stay as it is. It must hold at least 3."
 
 
-@pytest.mark.parametrize(
-    ("typed", "label"),
-    [
+async def test_a_field_that_is_refused_is_named_as_the_form_names_it(room: Dashboard) -> None:
+    """Nobody has to know what a file would call it."""
+    manager = await _as(room, Role.MANAGER)
+    for typed, label in (
         ({"gist": " "}, "What the posts say, as the end of: It says that …"),
         ({"id": "The Hill"}, "A name for the card: small letters, figures and hyphens"),
         ({"reply-positive": ""}, "Replies, one on each line; one at least in all"),
         ({"reply-positive": "They are neighbours.\n" * 11}, "stays positive"),
-    ],
-)
-async def test_a_field_that_is_refused_is_named_as_the_form_names_it(
-    room: Dashboard, typed: dict[str, str], label: str
-) -> None:
-    """Nobody has to know what a file would call it."""
-    manager = await _as(room, Role.MANAGER)
-    await manager.get("/library/cards/new")
-    page = await manager.press("Propose it", **_CARD | typed)
-    assert page.said("[role=alert]").startswith(f"The field “{label}” cannot stay as it is. ")
+    ):
+        await manager.get("/library/cards/new")
+        page = await manager.press("Propose it", **_CARD | typed)
+        assert page.said("[role=alert]").startswith(f"The field “{label}” cannot stay as it is. ")
 
 
 async def test_a_reply_is_reviewed_and_deleted_in_two_steps(room: Dashboard) -> None:

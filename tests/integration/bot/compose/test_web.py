@@ -15,13 +15,13 @@ from core.errors import BadSettings
 from core.models import PostRef
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "[::1]", "127.8.8.8"])
+@pytest.mark.parametrize("host", ["localhost", "[::1]", "127.8.8.8"])
 def test_it_listens_on_this_machine(host: str) -> None:
     """Without more ado."""
     assert WebSettings(host=host, port=8470).public_url == ""
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.4", "desk.example.org"])
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "desk.example.org"])
 def test_it_listens_elsewhere_only_behind_tls(host: str) -> None:
     """The refusal says what a reverse proxy must do."""
     for url in ("", "http://desk.example.org"):
