@@ -283,7 +283,7 @@ def test_failures_are_forgotten_where_there_are_very_many() -> None:
     """Names that a program makes up fill no memory, and the newest count still."""
     seconds = Seconds()
     tries = Tries(seconds)
-    for number in range(12_000):
+    for number in range(3_000):
         tries.failed(f"made up {number}", f"address {number}")
         seconds.now += 0.001
     for _ in range(5):

@@ -50,7 +50,7 @@ async def _send(browser: Browser, path: str, **fields: str) -> int:
     return (await browser.post(path, {"csrf": csrf, "place": _PLACE} | fields)).status
 
 
-@pytest.mark.parametrize("role", list(Role))
+@pytest.mark.parametrize("role", [Role.VOLUNTEER, Role.MODERATOR, Role.MANAGER])
 async def test_moderators_read_and_managers_write(room: Dashboard, role: Role) -> None:
     """Each route by each role; what is refused leaves the library as it was."""
     manager = await _as(room, Role.MANAGER, _OTHER)
