@@ -7,8 +7,6 @@ hateful ones are mild in wording, name no person and hold no slur, and make a cl
 the last one does a prepared reply surely fit: it says one plain thing of one people. Most posts are not like that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta

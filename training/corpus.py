@@ -5,8 +5,6 @@ The README.md of ``training/data`` describes the files. A label is what one pers
 letters of its faults.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import warnings

@@ -4,8 +4,6 @@ A reply that the application itself would refuse is never the better one, so tha
 gates. A moderator's decisions count more, the more often they are those that the others would have made.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ None of these sets comes with Antiphon, and their licences differ and change: a 
 which licence they have it, and the card of the run repeats that. An error says nothing of what a set holds.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import re

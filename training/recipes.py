@@ -5,8 +5,6 @@ dataclass of values with our own defaults; a recipe replaces those that the pape
 papers learn from rewards by PPO; the values of PPO that TRL's GRPO and RLOO lack are named as departures.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from types import MappingProxyType

@@ -3,8 +3,6 @@
 F2RL gives 5 epochs and a rate of 1e-5; it does not give the number of negatives and the temperature.
 """
 
-from __future__ import annotations
-
 import random
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

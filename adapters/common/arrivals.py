@@ -6,8 +6,6 @@ leaves work for later, the update holds up no other, and counts as dealt with on
 holds what somebody wrote.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import Counter, deque

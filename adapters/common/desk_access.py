@@ -4,8 +4,6 @@ What many messages and presses ask of a community, its policy and the labels of 
 minute. Rights are never remembered here: they are asked for again each time.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

@@ -1,7 +1,5 @@
 """The code challenge of OAuth (RFC 7636), which binds a code to who asked for it."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 

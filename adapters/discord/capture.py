@@ -3,8 +3,6 @@
 The words stay exactly as Discord has them: the post is compared with them again before a reply is sent.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import re

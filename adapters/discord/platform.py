@@ -8,8 +8,6 @@ that Discord sent with it count. For everybody else, and at each send, Discord i
 ends at once.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable

@@ -10,8 +10,6 @@ within a minute after they began it.
 Only the person who asked sees an answer, errors included. An interaction is acknowledged first, and answered then.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import re

@@ -5,8 +5,6 @@ feed, what is new is looked at once, and how far the feed was read is kept. Also
 the private answers to people who wrote to us.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import logging

@@ -5,8 +5,6 @@ PKCE where the instance offers it. The log-in stores nothing here; the look chan
 token nor a code is ever logged.
 """
 
-from __future__ import annotations
-
 import re
 import secrets
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ is never shown to more people than the post it answers, never scheduled, and nev
 limits how many statuses may be deleted; here is how many may be deleted now.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import re

@@ -4,8 +4,6 @@ Each post of a report becomes a case, public or not. While the case is decided, 
 lends the token; then it is resolved.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence

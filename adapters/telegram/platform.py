@@ -7,8 +7,6 @@ The roles come from a group's administrators, and from the people whom its manag
 a right that was taken away ends at once. An anonymous person has no role.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Awaitable, Callable

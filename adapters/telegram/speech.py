@@ -12,8 +12,6 @@ chat with the bot. An answer that cannot be private is not given. Also which com
 not tell.
 """
 
-from __future__ import annotations
-
 import asyncio
 import html
 import logging

@@ -4,8 +4,6 @@ All posts are invented, in the languages that people are spoken to in. People wh
 otherwise about each; none holds a slur or names anybody.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final

@@ -4,8 +4,6 @@ A press on a page takes the form in which every platform makes it. What is allow
 person and the case of each request. Also how many posts each person looked at lately, which is told to them alone.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace

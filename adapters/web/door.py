@@ -8,8 +8,6 @@ lasts ten minutes, and is used up by the first answer. Where the browser is sent
 goes on.
 """
 
-from __future__ import annotations
-
 import hmac
 import secrets
 import time

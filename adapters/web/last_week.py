@@ -4,8 +4,6 @@ Only posts that came to the desk are looked at, since no other message is kept. 
 alerts flag comes whatever the filter looks for.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 A card is deleted in two steps. What a text may say, and who may add, review and remove, is decided by the services.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 The plots are bars in a page 320 wide, each with a table that says the same. Nothing is counted here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta

@@ -4,8 +4,6 @@ A code and a token must never be logged;
 the token is used once, to ask for the person's id, and is kept nowhere.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from typing import Any, Final

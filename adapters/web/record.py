@@ -4,8 +4,6 @@ An erasure has two steps: what would be erased is shown, and only what was shown
 somebody sees follows from their roles; each service asks for them again.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import hmac

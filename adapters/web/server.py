@@ -7,8 +7,6 @@ it missed. The stream says which cases changed, and no word of them; and how lon
 changed.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import socket

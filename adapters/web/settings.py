@@ -6,8 +6,6 @@ ends watching. The form carries a mark of the settings that it was made from: wh
 not overwritten.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping

@@ -4,8 +4,6 @@ The page has no field: a token or another secret is never typed into it, and non
 shown. What is found comes from ``SetupChecks``, the community's settings and the desk, each time the page is loaded.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final

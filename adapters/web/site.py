@@ -4,8 +4,6 @@ A page is rendered whole or as a fragment, with its status. Names are asked of t
 hour.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import hmac

@@ -1,7 +1,5 @@
 """How the dashboard writes: plain words, which the templates escape."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable

@@ -3,8 +3,6 @@
 Before the reader asks for the post, a page holds no word of it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from difflib import SequenceMatcher

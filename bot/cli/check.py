@@ -3,8 +3,6 @@
 ``core.engine.scoring.check`` judges, as it judges drafts and edits. No language model is loaded, and nothing is kept.
 """
 
-from __future__ import annotations
-
 import getpass
 from collections.abc import Callable, Mapping
 from functools import cache

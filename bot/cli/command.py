@@ -1,7 +1,5 @@
 """What all commands share: exit codes, common options, what goes to which stream, and how errors and Ctrl-C end one."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

@@ -4,8 +4,6 @@
 read the database anyway: they act as its operator, by their account's name.
 """
 
-from __future__ import annotations
-
 import getpass
 import json
 from collections.abc import Awaitable, Callable, Sequence

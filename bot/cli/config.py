@@ -3,8 +3,6 @@
 Secrets are never shown, nor the name and password in an address.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

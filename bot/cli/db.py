@@ -1,7 +1,5 @@
 """``antiphon db``: what an operator does with the database."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated

@@ -4,8 +4,6 @@ A script decides in a moderator's place: it approves, declines, and edits and ap
 that is thrown away, and the same parts as ``antiphon run``.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path

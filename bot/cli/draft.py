@@ -1,7 +1,5 @@
 """``antiphon draft``: replies to one post, from the command line. Nothing is kept and nothing is posted."""
 
-from __future__ import annotations
-
 from collections.abc import Coroutine
 from dataclasses import replace
 from time import monotonic

@@ -13,8 +13,6 @@ All commands have ``-h``, flags and arguments without the name of a type, and a 
 quotation marks.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """``antiphon mastodon``: logging in at an instance, looking at the account, its team, and the instances to answer."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, replace

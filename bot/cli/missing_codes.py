@@ -3,8 +3,6 @@
 A code is never given another meaning.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, fields
 from typing import Final
 

@@ -1,7 +1,5 @@
 """``antiphon model try``: what the configured language model can, and what it is fit for."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path

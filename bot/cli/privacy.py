@@ -3,8 +3,6 @@
 A person who runs these commands has the database and its secret, and so needs no role.
 """
 
-from __future__ import annotations
-
 import asyncio
 import difflib
 from collections.abc import Collection

@@ -4,8 +4,6 @@ Everything from outside is printed as plain ``Text``, so that a post's own text 
 Nothing is told by colour alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 

@@ -4,8 +4,6 @@ Its published schema is made from the models here. Fields may be added to versio
 ``docs/reference/json.md`` explains them.
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Annotated, Any, Final, Literal
 

@@ -4,8 +4,6 @@ A post that was pasted stands in the sample community as if a member had written
 while it waits for a decision.
 """
 
-from __future__ import annotations
-
 import asyncio
 import getpass
 import os

@@ -3,8 +3,6 @@
 Several such processes may run over one PostgreSQL database.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager

@@ -4,8 +4,6 @@ A bad answer is asked again, with the reason. The settings, the secrets and the 
 before that leaves everything as it was.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import re

@@ -1,7 +1,5 @@
 """``antiphon demo``, ``run`` and ``doctor``: a look at what Antiphon does, and at whether it can."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import AsyncIterator
 from typing import Annotated

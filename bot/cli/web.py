@@ -3,8 +3,6 @@
 An account says who somebody is on the chat platforms; what they may do there is decided as everywhere.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path

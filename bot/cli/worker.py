@@ -4,8 +4,6 @@ It starts a model server first where it is told to. Any number of workers may ru
 database; where the database is a SQLite file, on the machine that has the file.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager

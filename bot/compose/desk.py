@@ -1,7 +1,5 @@
 """Puts the desk together: the parts through which people work on the cases of one database, and its chores."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta

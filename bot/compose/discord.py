@@ -1,7 +1,5 @@
 """Puts the Discord platform together: settings in, a platform that can be served out."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence

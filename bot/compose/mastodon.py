@@ -1,7 +1,5 @@
 """Puts the Mastodon platform together: settings in, a platform that can be served out."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager

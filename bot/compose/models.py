@@ -3,8 +3,6 @@
 Nothing here takes long to load, so that a command can say what is wrong before any model is loaded.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ Its log, metrics and readiness are there before anything is loaded, and until al
 SIGTERM ends it in order, the second at once.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import signal

@@ -3,8 +3,6 @@
 A platform's library is imported only where it is served.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final

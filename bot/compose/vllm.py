@@ -5,8 +5,6 @@ log a prompt, or see a secret of Antiphon's. ``antiphon doctor`` says whether it
 why it does not start.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

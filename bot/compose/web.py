@@ -1,7 +1,5 @@
 """Puts the dashboard together: settings and an application in, pages that answer out."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial

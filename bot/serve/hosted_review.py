@@ -4,8 +4,6 @@ A community names such a channel as its review channel (``core.desk.rules.policy
 about the cases of that platform; what is approved is sent by the case's own.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

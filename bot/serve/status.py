@@ -5,8 +5,6 @@ as away; a look that takes long goes on by itself, so that those who ask often n
 command, speaks plain HTTP and knows nobody who asks, so it belongs inside the operator's own network.
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
 import time

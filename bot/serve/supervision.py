@@ -5,8 +5,6 @@ attempts, and how things that run at once end together: nothing new begins, work
 connections to the platforms are closed last.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

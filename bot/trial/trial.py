@@ -4,8 +4,6 @@ Each part is told as soon as it is known. What a model writes is checked as ever
 people can say.
 """
 
-from __future__ import annotations
-
 import asyncio
 import statistics
 import tomllib

@@ -3,8 +3,6 @@
 One file keeps all trials, by server and model, without a prompt or an answer.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Collection, Mapping

@@ -1,7 +1,5 @@
 """Whatever is wrong with a call, a person reads what it is and what to do, and a program reads the exit code."""
 
-from __future__ import annotations
-
 import json
 import socket
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The other commands: the knowledge base, the doctor."""
 
-from __future__ import annotations
-
 import re
 import socket
 from pathlib import Path

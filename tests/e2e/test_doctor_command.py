@@ -1,7 +1,5 @@
 """``antiphon doctor``: what a person sees while it looks."""
 
-from __future__ import annotations
-
 from tests.e2e.conftest import GUARD_SECONDS, Antiphon
 from tests.fakes.engine.servers.chat import ChatServer
 

@@ -1,7 +1,5 @@
 """A library of one's own by the command line: from files in a folder to a passage that is found, and back."""
 
-from __future__ import annotations
-
 import csv
 import json
 import sqlite3

@@ -1,7 +1,5 @@
 """What an installer puts on a machine: one package with all that it needs, and a command that starts anywhere."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -3,8 +3,6 @@
 ``make test`` does not collect this folder: the server has an environment of its own, and starts in minutes.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """What Antiphon asks of vLLM, asked of a real one: drafts, probabilities, schemas, an adapter, and what it hides."""
 
-from __future__ import annotations
-
 import json
 
 import aiohttp

@@ -1,7 +1,5 @@
 """``antiphon worker --serve`` with a real vLLM that is killed in the middle of a case."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import re

@@ -7,8 +7,6 @@ language (``training/data/answers/posts_abroad.jsonl``), and what readers of the
 (``judged_abroad.jsonl``). Make the vectors anew when the replies or the English verdicts change.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache

@@ -3,8 +3,6 @@
 python -m training.heads.agreement
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from training.corpus import DraftRow, PostRow, alpha, draft_values, drafts, post_values, posts

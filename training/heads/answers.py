@@ -8,8 +8,6 @@ without the posts of the verdicts. The vectors depend on the router's weights, a
 ``training.heads.fit``, too: make them anew with these.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

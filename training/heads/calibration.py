@@ -1,7 +1,5 @@
 """What is fitted beside a reader's weights on texts that it did not learn: calibration, languages, limits of use."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import numpy as np

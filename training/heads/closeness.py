@@ -8,8 +8,6 @@ limits of ``core.engine.cards.own``, for a community's own stereotypes, were cho
 posts of the test writers choose nothing.
 """
 
-from __future__ import annotations
-
 import random
 import sys
 from collections.abc import Iterator, Mapping, Sequence

@@ -8,8 +8,6 @@ of the embedding model, one of whole posts and one of their clauses, of which th
 weights that three-fold cross-validation over the posts that readers labelled prints the worth of.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 

@@ -7,8 +7,6 @@ letters, and the most frequent ones of Latin script. A word whose piece is not k
 of the package is run.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import json

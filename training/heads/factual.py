@@ -5,8 +5,6 @@ disputed, T for what nobody would ask a source for, N for what states no fact. C
 that it prints are from five-fold cross-validation, by which the limit is chosen, too.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

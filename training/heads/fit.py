@@ -10,8 +10,6 @@ Rank", ICML 2007, section 4). The posts of the development split are kept for ``
 chance. Half an hour on two cores; copy ``runs/fit/fit.safetensors`` to ``core/engine/cards``.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 from collections import defaultdict

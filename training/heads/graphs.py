@@ -5,8 +5,6 @@ products are of floats: of vectors in eight bits they take a fifth less time, bu
 average from one library and processor to the next.
 """
 
-from __future__ import annotations
-
 import shutil
 from typing import Any, Final
 

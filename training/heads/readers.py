@@ -13,8 +13,6 @@ What is learnt is in ``training.heads.readers``, how in ``training.heads.epochs`
 ``training.heads.calibration``.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import re

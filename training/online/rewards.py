@@ -4,8 +4,6 @@ They have the form of TRL's ``reward_funcs``: prompts and completions in, one nu
 by which the application ranks drafts, from the same readers. A score that is not known is ``None``.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace

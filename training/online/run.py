@@ -6,8 +6,6 @@ reader's habits and forgets the language. Several rewards are brought to one sca
 (``normalize_then_sum``), which RLOO of this version cannot do. The papers learnt by PPO, which TRL has no more.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ The loss counts whether a post is hateful, which stereotype it puts forward, and
 that is killed goes on from its last checkpoint to the same result.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 The development split chooses the strength of regularisation, and the epoch.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The hidden states come from the weights of the file that the application serves,
 development split fits how far the probe's word counts beside that of the small readers.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence

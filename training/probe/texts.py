@@ -3,8 +3,6 @@
 A text that is labelled both ways is read once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final

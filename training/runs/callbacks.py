@@ -3,8 +3,6 @@
 A run that was killed goes on from its newest checkpoint, with chance as it stood there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ The numbers of the embedded model are the dequantised weights of the very file t
 is learnt fits what is run; any folder or hub name of transformers will do as well.
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final

@@ -4,8 +4,6 @@ Beta is that of ``HWU-NLP/GBVCounterspeech``, which trained a small writer of co
 lower, since the adapter has learnt the replies before. The reference is the adapter as it was.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

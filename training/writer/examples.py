@@ -5,8 +5,6 @@ adapter under a name of its own. The examples of a group share the beginning of 
 in every intent. All come from ``training/data``, and from the cards and facts that ship.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import re

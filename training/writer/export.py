@@ -5,8 +5,6 @@ DoRA, weights of its own, another rank for some layer) would be lost silently, s
 llama.cpp permutes (Llama) and an adapter whose halves do not fit the weights are refused, too.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Preference pairs for the writer, from our own labelled replies or a file: which of two replies is the better one."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections import defaultdict

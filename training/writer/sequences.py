@@ -5,8 +5,6 @@ sequence; a mask lets each branch see its own beginning and itself alone, and po
 the loss is that of separate sequences, for about half the tokens with five replies to a post.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol

@@ -4,8 +4,6 @@ The conversation has six messages at most, those that it answers and those just 
 out, and the flagged one is not repeated. Words that a person typed are a post of their own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final

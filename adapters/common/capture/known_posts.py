@@ -4,8 +4,6 @@ The memory begins empty, is bounded and may forget; ``may_have_case`` says yes w
 asked about a post that nobody can have flagged: a large community edits and deletes thousands.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import OrderedDict

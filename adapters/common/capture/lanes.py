@@ -3,8 +3,6 @@
 Work beyond a bound is dropped, counted and logged; the log never says what a piece of work is about.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import deque

@@ -9,8 +9,6 @@ The command and the wishes behind it are understood in the languages in which An
 repeat the post's own words. A draft is shown in a frame in which nothing is a link, a mention or markup.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import unicodedata

@@ -3,8 +3,6 @@
 A message is looked at only where a manager said so. A find is flagged like any other post, through the intake.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections import Counter

@@ -6,8 +6,6 @@ on, are folded behind its controls. A closed card says in three lines what becam
 stand out between the closed ones.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final

@@ -4,8 +4,6 @@ Each says what it does, to which case, seen at which version (``Target``). Who m
 asks for the role at each press.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum

@@ -5,8 +5,6 @@ number, and one that could not be computed is said to be missing. What the first
 second, who approves exactly the same text.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final

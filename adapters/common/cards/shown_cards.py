@@ -3,8 +3,6 @@
 The memory is bounded and lasts as long as the process; one task at a time writes into a message.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The state of a case in words: what it waits for, who holds it, when something is sent, why it is closed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Final

@@ -4,8 +4,6 @@ Each decision is one call of ``Casework`` with the version that the person saw. 
 actions, and can be undone while there is time. The answers show the case as it is now.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final

@@ -5,8 +5,6 @@ error becomes a sentence for the person. One that the person did not cause is lo
 never words of a post, of a draft or of a person.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias

@@ -4,8 +4,6 @@
 the panel and changes nothing.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping

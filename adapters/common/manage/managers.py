@@ -3,8 +3,6 @@
 Every right is asked for again at each use.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Protocol
 

@@ -3,8 +3,6 @@
 A panel keeps nothing in memory: each choice names its panel and its field.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final

@@ -3,8 +3,6 @@
 They show counts, times and names of moderators, never the words of a post.
 """
 
-from __future__ import annotations
-
 import asyncio
 import tempfile
 from collections import Counter

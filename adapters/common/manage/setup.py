@@ -5,8 +5,6 @@ many must, and whether they hear what became of it), the notice on the rules (ho
 language), and calls (which role is called to which cases, and in which hours nobody is).
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from adapters.common.manage import panels

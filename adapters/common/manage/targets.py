@@ -1,7 +1,5 @@
 """``targets``: what the filter looks out for, and how drafts are written and backed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -3,8 +3,6 @@
 The log gets its kind and place alone, neither what a person wrote nor the error's own words, which may quote it.
 """
 
-from __future__ import annotations
-
 import logging
 import traceback
 from collections.abc import Awaitable

@@ -1,7 +1,5 @@
 """Which parts of a text are shown where not all of it fits: the least important is shortened or left out first."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 Some values have several names: on a card, in the list of a panel or a report, and where a person asks for one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The port for a platform's markup: shared texts are written once, and each platform brings its ``Markup``."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

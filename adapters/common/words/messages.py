@@ -3,8 +3,6 @@
 A name is inert, and covered where it holds a slur.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

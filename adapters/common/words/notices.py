@@ -3,8 +3,6 @@
 The texts hold no word of a post, and a link to the card or the post.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from adapters.common.words.markup import Reader

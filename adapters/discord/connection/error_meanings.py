@@ -4,8 +4,6 @@ Every error of discord.py and aiohttp becomes one of ``core.errors``, with a rem
 follow. An error that is not known here leaves it open whether the send arrived.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import aiohttp

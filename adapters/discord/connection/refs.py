@@ -1,7 +1,5 @@
 """How Discord's messages and their edits are named in Antiphon, where they are, and who can read them there."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, TypeAlias

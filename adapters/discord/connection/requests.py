@@ -3,8 +3,6 @@
 They pass through a hook into discord.py's HTTP session (``aiohttp.TraceConfig``), which never sees a request's body.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 import time

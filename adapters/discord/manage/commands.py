@@ -4,8 +4,6 @@ Discord shows them to certain people by a default that an administrator can chan
 person's rights itself. Every answer is for the person alone.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterator
 from datetime import timedelta

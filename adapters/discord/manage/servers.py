@@ -3,8 +3,6 @@
 Every right is asked for again at each use: somebody to whom a command is shown may lack the right to it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -3,8 +3,6 @@
 Each press goes to the one answerer that was installed on the client.
 """
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Callable, Sequence

@@ -4,8 +4,6 @@ Discord waits three seconds for the first answer, and every further one is a mes
 ``adapters.common.decisions``.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections import deque

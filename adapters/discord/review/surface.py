@@ -5,8 +5,6 @@ are written with the bot's own rights, since the token of an interaction ends af
 notice mentions the one role or person, and nobody else. Also what Discord's refusals mean for cards.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections.abc import Callable, Sequence

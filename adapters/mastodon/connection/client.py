@@ -4,8 +4,6 @@ Questions are asked in threads, since the library waits for each answer.
 Each thread has a session of the library for itself. Neither a token nor what anybody wrote is ever logged.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import threading

@@ -4,8 +4,6 @@ Every error of the library becomes one of ``core.errors``, with a remedy that a 
 error that is not known counts as uncertain: the status may have arrived.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from mastodon import errors

@@ -3,8 +3,6 @@
 It is read from ``/api/v2/instance``, or from ``v1`` where a server has no other.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

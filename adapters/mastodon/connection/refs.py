@@ -3,8 +3,6 @@
 Ids are text: those of GoToSocial are not numbers.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from mastodon.return_types import Account, Status

@@ -3,8 +3,6 @@
 Feeds are hashtags, and what the people of the home instance write.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial

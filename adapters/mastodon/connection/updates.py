@@ -12,8 +12,6 @@ So a number never grows beyond 63 bits, later ids have greater numbers, and two 
 once in four million times.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import logging

@@ -4,8 +4,6 @@ Every error of python-telegram-bot becomes one of ``core.errors``, with a remedy
 follow. An error of a send that is not known counts as uncertain: the message may have arrived.
 """
 
-from __future__ import annotations
-
 from math import ceil
 from typing import Final
 

@@ -5,8 +5,6 @@ refuses it because there were too many, the caller is told and decides when it i
 no other chat.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections import OrderedDict, deque

@@ -1,7 +1,5 @@
 """How Telegram's messages, and their edits, are named in Antiphon: ``PostRef`` and Telegram's numbers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qs, urlsplit

@@ -3,8 +3,6 @@
 The library's own updater confirms updates before they are handled, and a crash would lose them.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable

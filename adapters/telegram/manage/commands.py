@@ -5,8 +5,6 @@ wanted. Each report asks for the person's rights itself. What a choice in a pane
 ``adapters.common.manage.choices``.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import re

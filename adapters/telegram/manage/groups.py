@@ -4,8 +4,6 @@ Every right is asked again at each use: being shown a command proves nothing. A 
 another id, and keeps what was set up for it.
 """
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass
 from typing import Final

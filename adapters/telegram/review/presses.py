@@ -8,8 +8,6 @@ to be sent, the notice over the chat is kept to say that none could be.
 ``adapters.common.decisions`` decides what is said. ``install`` is called once for each client, before it hears updates.
 """
 
-from __future__ import annotations
-
 import html
 import logging
 import re

@@ -13,8 +13,6 @@ place, and an answer that was lost, may leave a second one. Both do the same, an
 outdated.
 """
 
-from __future__ import annotations
-
 import time
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Sequence

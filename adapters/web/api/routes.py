@@ -5,8 +5,6 @@ person and the case of each request. There is no operation that proposes or appr
 or takes one back.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Awaitable, Callable

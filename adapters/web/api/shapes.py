@@ -4,8 +4,6 @@ Enumerated values are those of the core; sentences are in the reader's language.
 with a code for programs and a remedy for people.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from http import HTTPStatus

@@ -5,8 +5,6 @@ cases that wait, what drafts rest on (the embedding model, the scorers, the fact
 models. The dashboard's pages of setup ask ``DoctorSetupChecks``, which loads no model and writes nothing.
 """
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 import sys

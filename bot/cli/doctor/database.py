@@ -3,8 +3,6 @@
 Makes no database: that a first run will make one is told.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import stat

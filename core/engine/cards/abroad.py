@@ -7,8 +7,6 @@ likely a reader would publish the reply. From a chance on they are offered; wher
 ``training.heads.abroad`` makes the vectors and fits the chance.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -6,8 +6,6 @@ knowledge, section 3), so that a small model has a good start. Beside the cards 
 person attacked, and the project's notice on the rules, by language.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import tomllib

@@ -5,8 +5,6 @@ sentence that names the people (``core.engine.cards.answers``). English alone. `
 reading.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import zlib

@@ -7,8 +7,6 @@ The shipped router cannot know a stereotype that a community described, so its c
 Where that is not sure it names none: no card is better than a wrong one.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ and to say what the post claims, was fixed for each language on labelled posts (
 without limits it always abstains.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

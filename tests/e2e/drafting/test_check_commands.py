@@ -1,7 +1,5 @@
 """`antiphon check` and `antiphon read`: anybody can have their words read, one by one."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.e2e.conftest import HARMLESS, HATEFUL, Antiphon, InThisProcess

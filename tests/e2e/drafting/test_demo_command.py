@@ -1,7 +1,5 @@
 """``antiphon demo``: three posts from flag to reply, without a question."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """``antiphon draft`` from the call to the exit code: what a person or a program gets for a post."""
 
-from __future__ import annotations
-
 import signal
 
 from jsonschema import Draft202012Validator

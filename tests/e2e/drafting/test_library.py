@@ -1,7 +1,5 @@
 """Antiphon without a language model: a library of prepared replies, where no model library is installed at all."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

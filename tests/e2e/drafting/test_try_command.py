@@ -1,7 +1,5 @@
 """``antiphon model try``: what a person sees of it, and what is known of the model afterwards."""
 
-from __future__ import annotations
-
 import json
 
 from tests.e2e.conftest import Antiphon

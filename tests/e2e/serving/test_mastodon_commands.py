@@ -1,7 +1,5 @@
 """``antiphon mastodon`` as a person calls it, against an instance on loopback."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Iterator

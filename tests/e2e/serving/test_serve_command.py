@@ -1,7 +1,5 @@
 """``antiphon serve``, before it has anything to serve."""
 
-from __future__ import annotations
-
 from tests.e2e.conftest import Antiphon
 
 

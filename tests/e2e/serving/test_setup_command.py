@@ -1,7 +1,5 @@
 """``antiphon setup`` as a person answers it: to a community in shadow mode, and again without losing anything."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import stat

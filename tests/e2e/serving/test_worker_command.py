@@ -1,7 +1,5 @@
 """``antiphon worker`` as it is installed: it drafts what others flagged, and ends when it is told to."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -1,7 +1,5 @@
 """One Chromium for all tests of the pages that a process runs: to start it costs more than most of them."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 import pytest_asyncio

@@ -4,8 +4,6 @@ The style sheet takes colours from the theme alone, and hides nothing by the wid
 changes is looked at once; their products are not.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The dashboard in Chromium, with its scripts and its policy: keys, what changes meanwhile, what must stay inert."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Settings, library, record, numbers and what a form says back, full of texts that would act: none does (T7)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Numbers, record, library and a platform's login in Chromium: one way through each, under the policy of the pages."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path

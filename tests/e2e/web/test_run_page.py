@@ -1,7 +1,5 @@
 """``antiphon run``: the page of the sample community, as a person meets it first."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import signal

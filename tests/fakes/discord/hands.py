@@ -1,7 +1,5 @@
 """What people do to cards in a run of the whole application, with a count of their taps."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

@@ -1,7 +1,5 @@
 """A message of Discord as a person has it: its texts, buttons and selects."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Hands on a panel of ``/antiphon`` in SimCord, and a look at what it says."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

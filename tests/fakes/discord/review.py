@@ -1,7 +1,5 @@
 """A server on a simulated Discord with a review channel, its people, and cards in it."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """``antiphon serve`` with Discord alone, over a client that a test chooses."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from datetime import datetime

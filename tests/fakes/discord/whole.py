@@ -3,8 +3,6 @@
 A new server holds an owner, a moderator, a volunteer and a private channel; nothing is set up there yet.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """A platform that is connected to Discord on loopback, and what a test does in its state."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """Messages as Discord sends them, read by the library, in a server with one channel and one thread."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import discord

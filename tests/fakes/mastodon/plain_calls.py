@@ -1,7 +1,5 @@
 """Calls to the fake instance without any client library, as the bot or as anybody."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import aiohttp

@@ -4,8 +4,6 @@ Owns what happens to each request. The first send of every reply ends by each ki
 chance has it, and every sender is a process that was just started.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence

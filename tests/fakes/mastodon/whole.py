@@ -1,7 +1,5 @@
 """The whole application as ``antiphon serve`` builds it, with its dashboard, on the fake instance, and a team."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager

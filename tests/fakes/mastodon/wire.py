@@ -1,7 +1,5 @@
 """A Mastodon platform on the wire: the fake instance, a client that is logged in, and hands that write and look."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """People who manage a group from their private chats with the bot, and what they see there."""
 
-from __future__ import annotations
-
 from tests.fakes.ports.governance import FakeGovernance
 from tests.fakes.telegram.server.state import JSON
 from tests.fakes.telegram.wire import TelegramWire

@@ -1,7 +1,5 @@
 """The chats of the fake Telegram and who is what in them."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Mapping
 

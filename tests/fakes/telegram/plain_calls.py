@@ -1,7 +1,5 @@
 """Requests to the fake Bot API server without any client library for Telegram."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import aiohttp

@@ -1,7 +1,5 @@
 """A watched group and a moderators' chat on the fake Telegram, its people, and cards in it."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace

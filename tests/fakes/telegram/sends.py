@@ -4,8 +4,6 @@ Owns what happens to each request. The first send of every reply ends by each ki
 process that was just started.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """What people do in the fake Telegram: talk, answer, press, react, edit; and what they see of the bot."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

@@ -4,8 +4,6 @@ A new group holds an owner, a moderator, a volunteer and others; the moderators 
 Nothing is set up there yet.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """A Telegram platform on the wire: the fake server, a client, and hands that write and look."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 

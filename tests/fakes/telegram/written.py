@@ -1,7 +1,5 @@
 """Messages as Telegram sends them, read by the library."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from telegram import Message

@@ -1,7 +1,5 @@
 """``antiphon train`` as it is called at a terminal."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from typer.testing import CliRunner

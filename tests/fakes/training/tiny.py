@@ -1,7 +1,5 @@
 """Tiny models with random weights, a Qwen2 with its tokenizer of whole words and a BERT: trained in a second."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any

@@ -6,8 +6,6 @@
 start.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """A proxy before a model server that refuses or delays what it passes on."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """Puts the stand-in for vLLM where a test can start it, says how it behaves, and tells what became of it."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

@@ -1,7 +1,5 @@
 """What a page in a browser does against WCAG 2.2: axe-core's rules, and checks of our own for what they leave out."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from importlib import resources

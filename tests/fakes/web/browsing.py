@@ -1,7 +1,5 @@
 """The dashboard over a real desk, and browsers of people who use it without scripts."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Debian's Chromium, for tests of pages that need a real browser; without it they are left out."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """The dashboard with something on each of its pages, and the way to each page; every text is ours and mild."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace

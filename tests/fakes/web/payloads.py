@@ -1,7 +1,5 @@
 """Texts that would act in a browser if one place forgot to escape them."""
 
-from __future__ import annotations
-
 from typing import Final
 
 _ACTS: Final = (

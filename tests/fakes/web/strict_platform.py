@@ -1,7 +1,5 @@
 """A platform that says who somebody is, by the addresses of Discord and Mastodon, and takes nothing inexact."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import secrets

@@ -4,8 +4,6 @@ The steps are those of SQLite's virtual machine, of which each row that is looke
 indexes. What reads all there is by its nature is not here: the daily digest of the audit log, statistics, an export.
 """
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 from collections import Counter

@@ -1,7 +1,5 @@
 """Preference pairs from decisions: what teaches, who counts, and a moderator who approves bad replies."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Published sets: their columns and intents, and a clear word where a file has others."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

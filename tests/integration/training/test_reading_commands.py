@@ -1,7 +1,5 @@
 """``antiphon train reader|heads|probe``: a try on a few of our own texts, and what is refused before hours of work."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The reranker: what it learns from, and that it learns."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``antiphon train``, from a tiny model on disk to files that the application loads."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator

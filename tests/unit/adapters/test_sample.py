@@ -1,7 +1,5 @@
 """The sample community behaves as a platform does, and its thread is what the first run needs."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.sample import SAMPLE_FLAGS, SAMPLE_THREAD, SampleCommunity

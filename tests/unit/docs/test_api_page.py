@@ -1,7 +1,5 @@
 """The page about the API names every operation and every code, and no other."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import get_args

@@ -1,7 +1,5 @@
 """docs/running/operations.md lists every metric with type and labels, and the names are as Prometheus asks for them."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The pages say what is there: links lead somewhere, commands and settings exist, what programs write is current."""
 
-from __future__ import annotations
-
 import configparser
 import re
 import shlex

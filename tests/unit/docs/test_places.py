@@ -1,7 +1,5 @@
 """A page that names a place of the source names one that exists."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -3,8 +3,6 @@
 ``test_pages`` looks for its commands and options, ``tests/e2e/serving/test_setup_command`` for its questions.
 """
 
-from __future__ import annotations
-
 import configparser
 import re
 import tomllib

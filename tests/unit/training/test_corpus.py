@@ -1,7 +1,5 @@
 """The labels of posts and drafts, and the files that ship: complete, read twice, and split without leaks."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection

@@ -1,7 +1,5 @@
 """Recipes: what a paper gives, and how a departure is named."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 
 import pytest

@@ -1,7 +1,5 @@
 """The log of a run that was killed: each step stands in it once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

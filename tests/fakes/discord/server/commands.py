@@ -3,8 +3,6 @@
 Owns what is registered, the tokens of interactions, and what was answered to each.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from tests.fakes.discord.server.state import (

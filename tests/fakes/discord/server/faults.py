@@ -3,8 +3,6 @@
 Owns the list of faults to come. Each strikes once, or for as long as it says.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 Owns the protocol from HELLO to RESUME. Every event is kept with its number, so that a session can be taken up again.
 """
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any, Final
 

@@ -3,8 +3,6 @@
 Owns what each operation does with the state and answers, in Discord's form. Does not use the network.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any, Final
 

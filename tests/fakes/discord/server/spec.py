@@ -1,7 +1,5 @@
 """Discord's published API description, as a check of every request to the fake server, and of some of its answers."""
 
-from __future__ import annotations
-
 import json
 import re
 from functools import cache

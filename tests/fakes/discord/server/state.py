@@ -4,8 +4,6 @@ Owns the state and what Discord does with it: numbers by time, trimmed texts, ke
 words kept from bots without the intent.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from itertools import count

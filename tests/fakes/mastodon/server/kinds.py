@@ -3,8 +3,6 @@
 Values of GoToSocial are from runs against a real one, and from its documentation where a run could not tell.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Any, Final

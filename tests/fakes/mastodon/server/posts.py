@@ -3,8 +3,6 @@
 Owns no state. Written from Mastodon's TextFormatter and StatusLengthValidator.
 """
 
-from __future__ import annotations
-
 import html
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """How the fake instance is set up, as its operator would; and what it says of itself."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the bot asks and settles in the fake Telegram: itself, chats and their members, commands, buttons, reactions."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any, Final

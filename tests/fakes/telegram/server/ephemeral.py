@@ -4,8 +4,6 @@ Owns their rules: a number of their own and 0 among messages, an answer within 1
 refusal of everything else. There is no fallback to what everybody reads.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """What the fake Telegram refuses, in the words of the real one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 _NAMES = {

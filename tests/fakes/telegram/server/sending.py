@@ -3,8 +3,6 @@
 Owns who may write where, and what makes a message fail. Ephemeral messages are in ``ephemeral``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Final
 

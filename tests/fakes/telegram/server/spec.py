@@ -3,8 +3,6 @@
 Owns the reading of requests, too: what a form holds as text is read as the description says.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from functools import cache

@@ -3,8 +3,6 @@
 Owns the records and their numbers. Decides nothing about who may do what.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field

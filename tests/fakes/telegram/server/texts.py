@@ -3,8 +3,6 @@
 Pure. Owns the limits of texts.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from html.parser import HTMLParser

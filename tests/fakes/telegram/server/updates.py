@@ -4,8 +4,6 @@ Owns the numbers of updates, which kinds the bot wants, and offsets: an update i
 for.
 """
 
-from __future__ import annotations
-
 import asyncio
 import copy
 import itertools

@@ -1,7 +1,5 @@
 """What tests of Discord share: an application behind a simulated Discord, and a platform on the wire."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 import pytest

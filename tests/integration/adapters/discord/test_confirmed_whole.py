@@ -1,7 +1,5 @@
 """What a person confirms is what happens, in the whole application: modes, edited posts, channels, missing rights."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any

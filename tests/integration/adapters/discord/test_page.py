@@ -3,8 +3,6 @@
 The whole application as ``antiphon serve`` builds it, on SimCord in place of Discord and a fake in place of the model.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import discord

@@ -1,7 +1,5 @@
 """The taps that each decision takes, counted in a run of the whole application from a flag to each end of a case."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 

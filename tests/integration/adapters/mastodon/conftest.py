@@ -1,7 +1,5 @@
 """What tests of Mastodon share: an instance on loopback, and one that is not quite like it."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 import pytest

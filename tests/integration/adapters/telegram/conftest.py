@@ -1,7 +1,5 @@
 """What tests of Telegram share: a Bot API server on loopback."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 import pytest

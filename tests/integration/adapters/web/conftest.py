@@ -1,7 +1,5 @@
 """The dashboard over a desk of Discord's people, and somebody who is logged in."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 

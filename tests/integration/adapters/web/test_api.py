@@ -1,7 +1,5 @@
 """The API: tokens that say who asks and for what (T13), what can be read and decided, and how a refusal is told."""
 
-from __future__ import annotations
-
 import hmac
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """From the queue to a decision, without a script: each press asks the desk, and each answer has its words."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from dataclasses import replace

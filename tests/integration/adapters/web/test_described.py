@@ -1,7 +1,5 @@
 """The API keeps what its description says, whatever is sent to it: Schemathesis makes the requests."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Who gets in: accounts, links, sessions that end, requests of other pages, and the headers of every answer."""
 
-from __future__ import annotations
-
 import pytest
 from sqlalchemy import select
 

@@ -1,7 +1,5 @@
 """How many posts somebody looked at: theirs alone to know, with a word about a break."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from tests.fakes.ports.cards import POST, REVIEWED

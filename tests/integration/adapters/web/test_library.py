@@ -1,7 +1,5 @@
 """The pages of cards, prepared replies, evidence and coverage: who reads, who writes, and what takes two people."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

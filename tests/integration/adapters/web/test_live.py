@@ -1,7 +1,5 @@
 """What a page hears while it is open: which cases changed, numbered, and what it missed while it slept."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator

@@ -3,8 +3,6 @@
 The routes are those of the router: one without a row here fails, so that nobody adds one without saying who may use it.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum

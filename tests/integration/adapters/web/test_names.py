@@ -1,7 +1,5 @@
 """Pages call communities and channels as people do, as far as their platforms can tell it."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The page of numbers: what it says, in which words, and to whom."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from core.desk.rules.closures import CloseReason

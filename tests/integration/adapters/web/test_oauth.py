@@ -1,7 +1,5 @@
 """Logging in through a platform, with an account and without, and what somebody in between could try (T11)."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Quiet pages, and categories that somebody leaves out of their own queue: theirs alone, and nobody waits longer."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The pages of the record: the log and its check, exports, a person's own data, and an erasure in two steps."""
 
-from __future__ import annotations
-
 import csv
 import json
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The settings of a community on pages: who may change them, what a look at last week says, and what is saved."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """The steps of setup: each load looks again, each step says what stands and what to do next, and no secret is taken."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta

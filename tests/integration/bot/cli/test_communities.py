@@ -1,7 +1,5 @@
 """``antiphon community``, on a real database file: what the person at the terminal sees, and what is on record."""
 
-from __future__ import annotations
-
 import asyncio
 import getpass
 import json

@@ -1,7 +1,5 @@
 """``antiphon db`` and ``antiphon doctor --audit`` as somebody types them."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sqlite3

@@ -1,7 +1,5 @@
 """``antiphon doctor``: what it says of the models, and of itself."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from bot.cli.doctor.checks import examine_models

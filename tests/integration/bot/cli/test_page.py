@@ -1,7 +1,5 @@
 """The invented town of ``antiphon run``: its posts, and posts of a person's own, over the real desk."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.sample import SAMPLE_FLAGS, SampleCommunity

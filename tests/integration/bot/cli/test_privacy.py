@@ -1,7 +1,5 @@
 """``antiphon erase``, ``antiphon export`` and ``antiphon schedule run-once`` as somebody types them."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Callable

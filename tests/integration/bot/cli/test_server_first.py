@@ -1,7 +1,5 @@
 """A model server is asked before any model is loaded, so that a wrong one is told of at once."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """The parts put together over a real database: what a community said before, and what a moderator chose, is drafted."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace

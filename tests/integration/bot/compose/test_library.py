@@ -1,7 +1,5 @@
 """From a site's listing to a passage in its place: the real source, reader, library, index and embedding model."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """What the model servers of the settings become: what is said of each, and the model that is opened over them."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """The embedded model is loaded when it is needed. The probe is there beside its weights, or left out."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import threading

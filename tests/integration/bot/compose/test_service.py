@@ -1,7 +1,5 @@
 """All parts in one process, as it runs for a platform: what people flag is drafted, what is approved is posted."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """The server of ``antiphon worker --serve`` as a process: waited for, kept up, and gone at the end."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

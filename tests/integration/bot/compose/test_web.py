@@ -1,7 +1,5 @@
 """Where the dashboard listens, by which names it answers, and where it says that a post is."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import pytest

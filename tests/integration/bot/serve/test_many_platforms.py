@@ -1,7 +1,5 @@
 """Two towns served by one process: one fails, is named and connected again, and the other never notices."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """``antiphon serve`` as a process that is told to end with a case in drafting and a send in flight."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

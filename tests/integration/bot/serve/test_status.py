@@ -1,7 +1,5 @@
 """What a process says of itself over HTTP: that it lives, whether it is ready and why not, and what there is."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What log and metrics tell of a case on its whole way: its id in each, and nobody's words or names in any."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from pathlib import Path

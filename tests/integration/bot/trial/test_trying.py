@@ -1,7 +1,5 @@
 """A trial of models that read, compare and write well or badly, and what drafts do with what it found."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What ships of multilingual-e5-small is what the package holds, and its languages lie close to each other."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The network that tells whether a reply fits: what it learns from, and that it can be trained and read."""
 
-from __future__ import annotations
-
 import random
 from itertools import groupby
 from pathlib import Path

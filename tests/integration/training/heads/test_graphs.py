@@ -1,7 +1,5 @@
 """The graphs that ship are those that training writes, and say what torch says of the same weights."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

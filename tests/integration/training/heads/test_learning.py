@@ -1,7 +1,5 @@
 """The router and the readers learn for real: a small encoder of the right architecture, a few steps, the real texts."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from dataclasses import replace

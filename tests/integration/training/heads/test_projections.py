@@ -1,7 +1,5 @@
 """How the vectors of posts are turned is learnt from posts with what they say."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

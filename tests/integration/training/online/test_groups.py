@@ -1,7 +1,5 @@
 """GRPO and RLOO on a tiny model: their advantages by hand, a reward that rises, and a run that is killed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The online stage with our posts and readers: every method with every reward, on a tiny writer and tiny judges."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Rewards as functions of text, against numbers that were written by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The adapter that reads: what is learnt of a text, its loss by hand, a run that is killed, and what it leaves."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The probe's training: states of a tiny model, a run that is killed, and outputs that learn."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

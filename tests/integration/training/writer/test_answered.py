@@ -1,7 +1,5 @@
 """Replies that were written for one post or are offered under it: of posts that may be learnt, asked for as in use."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from core.engine.cards.answers import PLACE

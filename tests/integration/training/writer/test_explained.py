@@ -1,7 +1,5 @@
 """What explains a post in training is an answer that the product can read, and its claims need no source."""
 
-from __future__ import annotations
-
 import re
 
 from core.engine.reading.posts import parse_explanations

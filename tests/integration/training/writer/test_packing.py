@@ -1,7 +1,5 @@
 """Packed sequences: the same tokens and the same loss as each example by itself."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A reply that rests on a fact says nothing that fact and post do not hold."""
 
-from __future__ import annotations
-
 from core.engine.cards.bank import load_stereotypes
 from core.engine.scoring.grounding import unsupported
 from core.engine.wording.text import words

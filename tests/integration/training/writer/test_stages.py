@@ -1,7 +1,5 @@
 """The stages of the writer on a tiny model: the loss falls, a killed run ends as if nothing had happened."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

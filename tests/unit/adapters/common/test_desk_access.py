@@ -1,7 +1,5 @@
 """What communities want, remembered for half a minute."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 

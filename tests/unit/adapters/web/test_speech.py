@@ -1,7 +1,5 @@
 """The markup of the pages, as that of every platform must be; what is covered is not there."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """A case as its page shows it, of every kind and in every language, and what a page holds before it is revealed."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

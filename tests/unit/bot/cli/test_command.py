@@ -1,7 +1,5 @@
 """What goes to a terminal can steer none: no text on a console, and no JSON document."""
 
-from __future__ import annotations
-
 import io
 import json
 

@@ -1,7 +1,5 @@
 """``antiphon config``: each value with its origin, and no secret."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

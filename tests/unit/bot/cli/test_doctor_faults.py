@@ -1,7 +1,5 @@
 """Each fault that ``antiphon doctor`` tells apart is caused by a test, which compares check and remedy."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.fakes.machine.doctor_faults import rows

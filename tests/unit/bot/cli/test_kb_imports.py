@@ -1,7 +1,5 @@
 """What the commands of the knowledge base load before they know what is asked of them."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """What the commands of `antiphon kb` show at a terminal."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

@@ -1,7 +1,5 @@
 """The list of commands is there at once, and says what the commands themselves say."""
 
-from __future__ import annotations
-
 import inspect
 import os
 import re

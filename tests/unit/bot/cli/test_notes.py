@@ -1,7 +1,5 @@
 """Each note of the engine has a code of its own, which programs can rely on."""
 
-from __future__ import annotations
-
 import re
 
 from bot.cli.missing_codes import CODES, OTHER, Note, note_of

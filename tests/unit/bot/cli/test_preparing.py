@@ -1,7 +1,5 @@
 """The bar while models are made ready."""
 
-from __future__ import annotations
-
 import pytest
 
 from bot.cli.output import PreparationBar

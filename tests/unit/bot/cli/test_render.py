@@ -1,7 +1,5 @@
 """Drafts at the terminal: in plain words, each number with its scale, the first one as soon as it stands."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Setup's questions and files: nothing that was set is lost, and no secret is shown."""
 
-from __future__ import annotations
-
 import io
 import os
 import pty

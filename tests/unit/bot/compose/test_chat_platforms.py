@@ -1,7 +1,5 @@
 """Which platforms the settings configure, and what is said where they configure none, or one by half."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.discord import speech as discord

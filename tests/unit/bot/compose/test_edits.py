@@ -1,7 +1,5 @@
 """The reader of drafts at the desk: each text is read once, and of the texts only hashes are remembered."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 
 from bot.compose.application import RememberingReader

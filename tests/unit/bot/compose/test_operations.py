@@ -1,7 +1,5 @@
 """Calls of models are counted by their servers, whose names hold no secret and do not change from start to start."""
 
-from __future__ import annotations
-
 import pytest
 from pydantic import SecretStr
 

@@ -1,7 +1,5 @@
 """Settings mean what people wrote, or say which file, which key and what to write instead."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """The command line and the environment of a vLLM server keep the promises that are made about them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Cards of one platform in channels of others: where they stand, move and go, and what is told while one is away."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """What a trial makes a model fit for, in words, and how trials are kept."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path

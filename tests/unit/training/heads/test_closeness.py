@@ -1,7 +1,5 @@
 """What is measured of the limits of a community's own stereotypes: each with its rivals, on posts about its group."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from core.engine.cards.bank import load_stereotypes

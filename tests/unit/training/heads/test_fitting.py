@@ -1,7 +1,5 @@
 """What is fitted beside the weights: limits, rates of false alarms, languages, and what long posts are spared."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

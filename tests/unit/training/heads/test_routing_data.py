@@ -1,7 +1,5 @@
 """What the router and the rule on sources learn from: labels that name what is there, and nothing of the tests."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

@@ -4,8 +4,6 @@ Owns what is slow to make and is used again by the next server: the routes of an
 Nothing that a server wrote is kept.
 """
 
-from __future__ import annotations
-
 import atexit
 import shutil
 import tempfile

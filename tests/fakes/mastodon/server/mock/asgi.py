@@ -3,8 +3,6 @@
 Owns the protocol of one exchange. Bodies are held as a whole; streams are none of its business.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 Decides nothing about who may do what; ``mending`` puts right what a proxy in front of it could not.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager

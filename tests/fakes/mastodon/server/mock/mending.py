@@ -4,8 +4,6 @@ Owns who is mentioned, which hashtags a post has, its HTML, its address and its 
 that nobody is told of whom they blocked or muted. Refuses nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime
 from typing import Final

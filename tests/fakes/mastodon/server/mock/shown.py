@@ -4,8 +4,6 @@ Owns the shape of answers: hidden posts are left out, policies of quoting and of
 empty.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Callable, Mapping, Sequence

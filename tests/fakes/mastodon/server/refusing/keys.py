@@ -1,7 +1,5 @@
 """The Idempotency-Keys of the fake instance: for one hour a second post with a key is the first one."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable

@@ -4,8 +4,6 @@ Owns the counts. A window begins with the first request in it; Mastodon's begin 
 wait for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from typing import Final

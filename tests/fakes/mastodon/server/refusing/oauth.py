@@ -3,8 +3,6 @@
 Owns the codes that people gave. A code is good for one token of the application that asked for it.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import secrets

@@ -1,7 +1,5 @@
 """What the fake instance refuses, in the words of Mastodon."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

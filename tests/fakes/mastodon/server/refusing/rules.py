@@ -3,8 +3,6 @@
 Owns no state but who may answer which post. Refuses only what a real server refuses, in its words.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Final

@@ -1,7 +1,5 @@
 """Which scope each request needs, as Mastodon's documentation lists them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 from typing import Final

@@ -4,8 +4,6 @@ The description is looked for in ``shared/specs``, in the clone or beside it; wh
 knows no requests of moderators.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

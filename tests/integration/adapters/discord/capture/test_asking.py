@@ -1,7 +1,5 @@
 """Drafts that somebody asks for, in SimCord: ``/counter`` with a link or with words, and the answer that shows them."""
 
-from __future__ import annotations
-
 import discord
 import pytest
 

@@ -1,7 +1,5 @@
 """Edits and deletions of flagged posts on Discord, and what the desk is told of them, in SimCord."""
 
-from __future__ import annotations
-
 from simcord.backend import serializers
 
 from tests.fakes.discord.town import HATE, FakeApplication, Town, watch

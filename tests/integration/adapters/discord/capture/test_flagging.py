@@ -1,7 +1,5 @@
 """Posts that people flag on Discord by the menu of a message, in SimCord: who may, where, and what travels along."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import discord

@@ -1,7 +1,5 @@
 """Posts that a flag reaction or an alert of AutoMod points at, in SimCord."""
 
-from __future__ import annotations
-
 import discord
 import simcord
 

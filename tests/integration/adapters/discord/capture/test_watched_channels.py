@@ -1,7 +1,5 @@
 """Posts found in watched channels, in SimCord: which are read, which are found, and what is too much at once."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import discord

@@ -1,7 +1,5 @@
 """Words that are not in a message's text, in SimCord: forwards, polls, files, titles, descriptions, quotes."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from typing import Any
 

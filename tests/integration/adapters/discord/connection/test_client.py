@@ -1,7 +1,5 @@
 """A connection that survives what Discord does to it, or ends with what to mend; and what is installed on it."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

@@ -1,7 +1,5 @@
 """What discord.py sends for commands, cards and answers fits Discord's own description; and the check can fail."""
 
-from __future__ import annotations
-
 import asyncio
 from copy import deepcopy
 

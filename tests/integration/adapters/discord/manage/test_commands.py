@@ -1,7 +1,5 @@
 """``/antiphon`` in SimCord: who may give each command, and what status, statistics, pause, export and help answer."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

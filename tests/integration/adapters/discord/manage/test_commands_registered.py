@@ -1,7 +1,5 @@
 """Telling Discord of our commands, in SimCord, in its languages."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.discord.manage.commands import tell_commands

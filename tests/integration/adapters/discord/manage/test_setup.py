@@ -1,7 +1,5 @@
 """``/antiphon setup`` in SimCord: channels, roles, mode and reaction on one panel, refusals, and a restart."""
 
-from __future__ import annotations
-
 import discord
 import pytest
 

@@ -1,7 +1,5 @@
 """``/antiphon targets`` in SimCord: groups, false alarms, keywords, tone and evidence, and what is refused."""
 
-from __future__ import annotations
-
 from core.desk.rules.policy import CommunityPolicy
 from core.models import Intent, TargetGroup
 from tests.fakes.discord.panels import choose, opened, parts_of_form, press, words_of

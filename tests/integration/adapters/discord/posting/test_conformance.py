@@ -1,7 +1,5 @@
 """Discord passes the suite of every chat platform, over HTTP and a WebSocket, every request checked."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 import discord

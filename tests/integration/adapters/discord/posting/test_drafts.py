@@ -1,7 +1,5 @@
 """The last bytes before Discord: whatever somebody drafts, the request pings nobody and leads nowhere uncited."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -1,7 +1,5 @@
 """What Discord is asked over the wire: whether a reply stands there, what a post says now, and who has which role."""
 
-from __future__ import annotations
-
 import asyncio
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Replies to Discord over a bad line: each stands once, as it was approved, and mentions nobody."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections import Counter

@@ -1,7 +1,5 @@
 """Replies that are posted over the wire: what each request says, and what Discord's answers to it come to."""
 
-from __future__ import annotations
-
 import discord
 import pytest
 

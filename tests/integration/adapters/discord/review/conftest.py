@@ -1,7 +1,5 @@
 """A review channel on a simulated Discord."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 

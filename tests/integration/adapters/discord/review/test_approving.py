@@ -1,7 +1,5 @@
 """Approving a reply on a card: two actions, the exact bytes, two persons, and a text that a person edited or wrote."""
 
-from __future__ import annotations
-
 from tests.fakes.discord.messages import texts_of
 from tests.fakes.discord.review import ReviewRoom, said_in
 from tests.fakes.ports.cards import DRAFTS

@@ -1,7 +1,5 @@
 """A double click on the confirmation of an approval: over the wire, with the real desk and its database behind it."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """What a card lets people decide besides approving: hold, ask for other drafts, close, take back, and “More…”."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.desk.rules.closures import CloseReason, RetractReason

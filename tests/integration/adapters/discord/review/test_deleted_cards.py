@@ -1,7 +1,5 @@
 """Cards that somebody deletes on Discord: heard of, or looked for after a time in which nobody could hear."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Which language a card, its modals and the answers to its presses are in, on a simulated Discord."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import discord

@@ -1,7 +1,5 @@
 """Discord's limits for cards, over the wire: nothing is waited for, and each answer says what may go on."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Notices on Discord: whom they mention, where they stand, and what they hold."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

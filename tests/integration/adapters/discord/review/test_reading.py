@@ -1,7 +1,5 @@
 """Who sees what of a case: in full to one person who may, nothing to others, and the card in the channel untouched."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

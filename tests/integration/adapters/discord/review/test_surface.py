@@ -1,7 +1,5 @@
 """Cards in the review channel: shown once, edited in place, quiet, and honest about what Discord refuses."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """A card through restarts and time, when others changed the case, and while the desk or Discord is in trouble."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.common.decisions import flows

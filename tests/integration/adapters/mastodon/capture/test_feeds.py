@@ -1,7 +1,5 @@
 """Watched hashtags and the local timeline: opt-in, nothing twice, and a closed feed is explained."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 

@@ -1,7 +1,5 @@
 """Mentions: "@bot counter" in answer to a post, and whatever else people write to the bot."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """Edits and deletions of posts with an open case: looked for, since no instance tells a bot of them."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """Words that are not in a status's text, flagged and watched: content warnings, polls, quotes, descriptions."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """What tests of the intake share: a real inbox, and who listens to what comes out of it."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """Connections to the instance end with what they were opened for, whatever came of it: a bot runs for months."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """Notifications: each is committed before the cursor moves, handed out in order, and handled once."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

@@ -1,7 +1,5 @@
 """What is found of an account and its instance, over real HTTP."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 

@@ -1,7 +1,5 @@
 """Logging in over real HTTP: at the fake instance, and at one that binds the code to whoever asked for it."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs, urlsplit

@@ -1,7 +1,5 @@
 """Mastodon passes the suite of every chat platform, over HTTP, every request checked."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """The last bytes before Mastodon: whatever somebody drafts, what stands is what was approved, and calls nobody else."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What the instance is asked over the wire after a send in doubt: whether a reply stands there."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.desk.rules.approval import approve, text_hash

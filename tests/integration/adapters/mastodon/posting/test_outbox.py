@@ -1,7 +1,5 @@
 """Replies to Mastodon over a bad line: none stands twice, whether the server honours the key or not."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.desk.database.connection import Database

@@ -1,7 +1,5 @@
 """Taking replies back over the wire: ours only, their quotes first, and no more than an instance lets us."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.mastodon.platform import MOST_DELETIONS, WINDOW_SECONDS, MastodonPlatform

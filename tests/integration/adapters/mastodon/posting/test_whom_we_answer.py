@@ -1,7 +1,5 @@
 """Who gets no answer on the fediverse: places that have not agreed, people who opted out, posts that are not public."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -3,8 +3,6 @@
 Over real HTTP, on a real database; the reporter, the author and the moderators have addresses that must appear nowhere.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """What a second post with the same key becomes on the fake instances: at most one is posted only if this holds."""
 
-from __future__ import annotations
-
 import asyncio
 
 import aiohttp

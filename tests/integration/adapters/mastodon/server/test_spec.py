@@ -1,7 +1,5 @@
 """The check of requests and answers by Mastodon's published description."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

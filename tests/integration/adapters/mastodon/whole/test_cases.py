@@ -1,7 +1,5 @@
 """Cases on Mastodon from the mention to the end, through the whole application, as people do it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """Cases on Mastodon that are reviewed in a channel on Discord or a chat on Telegram, in the whole application."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager

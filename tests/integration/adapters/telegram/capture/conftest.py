@@ -1,7 +1,5 @@
 """A group with capture in it, in which no test lets anything be said for all to read."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 import pytest

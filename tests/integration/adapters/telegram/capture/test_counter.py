@@ -1,7 +1,5 @@
 """``/counter`` as an answer to a post, on the fake Telegram: seen by all, or ephemeral."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Posts that are forwarded to Antiphon in private, on the fake Telegram."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from core.desk.rules.roles import Role

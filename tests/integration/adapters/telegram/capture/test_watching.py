@@ -1,7 +1,5 @@
 """Messages, edits and reactions in groups, on the fake Telegram."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Words that are not in a message's text, flagged and watched on the fake Telegram: forwards, quotes, polls, albums."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

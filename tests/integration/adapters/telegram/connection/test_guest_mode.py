@@ -1,7 +1,5 @@
 """Guest mode, which whoever runs Antiphon leaves off: at the start they are told where it is on."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.telegram.connection.client import TelegramClient, TelegramOptions

@@ -1,7 +1,5 @@
 """Handling: in order in a chat, several chats at once, and nothing dropped."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 

@@ -1,7 +1,5 @@
 """An address in telegram.api_url at which something else answers than a Bot API server."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Polling: Telegram forgets an update only after it is committed, whatever happens in between."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """Messages of a watched group through the real inbox: none is done before the filter looked at it."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

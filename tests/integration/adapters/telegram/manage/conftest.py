@@ -1,7 +1,5 @@
 """A group with an owner, an administrator and a member, and the bot with its panels; none is for all to read."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 import pytest

@@ -1,7 +1,5 @@
 """The list of open cases, and one case by its number, in a moderator's private chat."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 

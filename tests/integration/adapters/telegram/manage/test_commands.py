@@ -1,7 +1,5 @@
 """The reports and switches of a group, and the lists of commands that Telegram's apps show."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from itertools import product

@@ -1,7 +1,5 @@
 """A group becomes a supergroup: Telegram's own word for it is believed, and nobody else's."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """The panels in a manager's private chat: what they show, what a press or an answer changes, and who may."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.telegram.manage import commands

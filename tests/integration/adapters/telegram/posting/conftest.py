@@ -1,7 +1,5 @@
 """A platform on the wire, new for each test of posting."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 import pytest

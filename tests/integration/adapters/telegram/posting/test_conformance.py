@@ -3,8 +3,6 @@
 Telegram shows no bot a message a second time, and no history: what stands there is read as other people see it.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 
 import pytest

@@ -1,7 +1,5 @@
 """The last bytes before Telegram: whatever somebody drafts, what stands is what was approved, and calls nobody."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import Iterator

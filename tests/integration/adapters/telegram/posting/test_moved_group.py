@@ -1,7 +1,5 @@
 """A group with an approved reply becomes a supergroup: the community is the same, the reply is refused for certain."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """Replies to Telegram over a bad line: none stands twice, and what nobody can know goes to a person."""
 
-from __future__ import annotations
-
 from core.desk.database.connection import Database
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.machine.patience import SCALE

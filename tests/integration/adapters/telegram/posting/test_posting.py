@@ -1,7 +1,5 @@
 """Replies that are posted over the wire: what each request says, and what Telegram's answers to it come to."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.errors import AmbiguousSend, NeverShownAgain, PlatformBusy, PlatformUnavailable

@@ -1,7 +1,5 @@
 """Who has which role in a group, asked of Telegram each time."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.telegram.platform import TelegramRoles

@@ -1,7 +1,5 @@
 """Deciding on a card: in two actions, by the right person, in words that only they see."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

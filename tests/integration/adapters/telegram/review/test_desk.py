@@ -1,7 +1,5 @@
 """Presses over the real desk: two persons where two are needed, undo, and nobody's name in the watched group."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path

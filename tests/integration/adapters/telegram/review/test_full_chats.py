@@ -1,7 +1,5 @@
 """A press, or an answer to a prompt, while Telegram takes no more messages in the review chat: it is answered."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Notices: below the card where many are called, in private where one is told."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.telegram.review.surface import TelegramNotifier

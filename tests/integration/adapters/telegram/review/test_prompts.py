@@ -1,7 +1,5 @@
 """Texts that moderators write: as the answer to a prompt of ours, by the person whom it asks, and nothing else."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Cards in the moderators' chat: once for each case, never older than they were, never where others can read."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

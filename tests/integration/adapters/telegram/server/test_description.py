@@ -1,7 +1,5 @@
 """What the fake Bot API server takes and gives is what Telegram's own description has."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

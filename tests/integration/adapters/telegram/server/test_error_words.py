@@ -1,7 +1,5 @@
 """What the adapter makes of each way in which the fake Telegram refuses or loses a reply."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable
 
 import pytest

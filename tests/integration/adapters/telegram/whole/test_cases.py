@@ -1,7 +1,5 @@
 """Cases on Telegram from the flag to the end, through the whole application, as people do it."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime

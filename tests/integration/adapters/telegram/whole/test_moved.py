@@ -1,7 +1,5 @@
 """The whole application, as a group that it knows becomes a supergroup."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from pathlib import Path

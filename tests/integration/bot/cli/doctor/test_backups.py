@@ -1,7 +1,5 @@
 """Backups that are not made, or cannot be: each is caused, and the doctor says what to do."""
 
-from __future__ import annotations
-
 import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What nobody does: each is caused on SQLite and PostgreSQL, and the doctor says what to do."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 

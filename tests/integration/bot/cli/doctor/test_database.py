@@ -1,7 +1,5 @@
 """The database and its secret: each is broken, and the doctor says what to do."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sqlite3

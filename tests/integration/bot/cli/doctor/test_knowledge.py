@@ -1,7 +1,5 @@
 """Models and documents that drafts rest on: each is broken, and the doctor says what to do."""
 
-from __future__ import annotations
-
 import sqlite3
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Settings that cannot be read, and disks: each is broken, and the doctor says what to do."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

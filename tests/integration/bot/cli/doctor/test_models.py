@@ -1,7 +1,5 @@
 """Language models that do not answer as they must: each is caused, and the doctor says what to do."""
 
-from __future__ import annotations
-
 import json
 from contextlib import ExitStack
 from importlib import util

@@ -1,7 +1,5 @@
 """Platforms and their accounts, on servers of our own that answer as they do: each fault is caused, and told."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """What the doctor says of prepared replies: how many posts have a draft, and what sets that."""
 
-from __future__ import annotations
-
 import pytest
 
 from bot.cli.doctor.checks import examine_prepared

@@ -1,7 +1,5 @@
 """What who flagged a post is told, as plain text."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """What somebody who asks about a post is told, at once and at last, without a platform."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field

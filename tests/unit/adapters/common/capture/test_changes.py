@@ -1,7 +1,5 @@
 """Which edits and deletions the desk is told of, without a platform."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta

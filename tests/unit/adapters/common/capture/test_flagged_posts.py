@@ -1,7 +1,5 @@
 """Which messages travel with a flagged post."""
 
-from __future__ import annotations
-
 from adapters.common.capture.flagged_posts import MAX_MESSAGES, Remark, arranged
 from core.models import ThreadMessage
 

@@ -1,7 +1,5 @@
 """Which posts the database is asked about."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

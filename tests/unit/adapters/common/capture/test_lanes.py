@@ -1,7 +1,5 @@
 """Work in lanes: in order, bounded, and none holds up another."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """What is let through of what people write, without a platform."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """Which words behind ``/counter`` are understood."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.common.capture.requests import wish_in

@@ -1,7 +1,5 @@
 """What a card says on a platform of plain words, and what gives way where there is little room."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Which deletions the desk hears of: those in the review channel, and not without end."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Which version a message shows, remembered for a bounded number of messages."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.common.cards import shown_cards

@@ -1,7 +1,5 @@
 """Decisions on a platform of plain words: no chat platform is needed for any of them."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import AsyncIterator
 from dataclasses import replace

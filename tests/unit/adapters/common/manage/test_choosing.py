@@ -1,7 +1,5 @@
 """Settings chosen on a platform of plain words: what each choice changes, and who may."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """How the desk stands, in plain words."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 

@@ -1,7 +1,5 @@
 """How an error is told to the person it happened to."""
 
-from __future__ import annotations
-
 import logging
 
 import pytest

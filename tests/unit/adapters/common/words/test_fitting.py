@@ -1,7 +1,5 @@
 """What is left out where not all fits."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

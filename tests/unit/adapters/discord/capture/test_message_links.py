@@ -1,7 +1,5 @@
 """Links to messages, as people copy them from Discord."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.discord.capture import MessageLink, message_link

@@ -1,7 +1,5 @@
 """Several listeners to one event of Discord."""
 
-from __future__ import annotations
-
 import discord
 import pytest
 

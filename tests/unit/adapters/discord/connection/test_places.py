@@ -1,7 +1,5 @@
 """Where a post can be read by everybody."""
 
-from __future__ import annotations
-
 from adapters.discord.connection.refs import is_private
 
 

@@ -1,7 +1,5 @@
 """What a card says and offers: neutral first, in words, with nothing told by colour alone."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A card and a proposal at their extremes: always within Discord's limits, and no word of the post stands openly."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import Any

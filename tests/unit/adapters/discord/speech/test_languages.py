@@ -1,7 +1,5 @@
 """Which language a person on Discord is spoken to in."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.discord.speech import reader_language

@@ -1,7 +1,5 @@
 """An answer that is changed while the line is bad."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

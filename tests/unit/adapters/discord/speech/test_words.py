@@ -1,7 +1,5 @@
 """All words of a message on Discord, from the fields in which it sends them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Which mentions are the command, and which words are behind it."""
 
-from __future__ import annotations
-
 import html
 
 import pytest

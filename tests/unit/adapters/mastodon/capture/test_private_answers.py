@@ -1,7 +1,5 @@
 """Words of ours and of others on the fediverse: an instance makes nothing of them."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

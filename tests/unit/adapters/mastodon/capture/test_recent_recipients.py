@@ -1,7 +1,5 @@
 """Who was told something within a day."""
 
-from __future__ import annotations
-
 from adapters.mastodon.capture import AGAIN_SECONDS, RecentRecipients
 from tests.fakes.machine.clock import Seconds
 

@@ -1,7 +1,5 @@
 """Which part of a conversation is kept with a flagged status."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from mastodon.return_types import Context, Status

@@ -1,7 +1,5 @@
 """Who in the adapter may write statuses: what answers a post, and what writes to people directly."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Which statuses may be answered, by what the instance says of them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What the client makes of the library's errors, and what it sends beside what was asked."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What each error of the library, or of the way to the instance, comes to."""
 
-from __future__ import annotations
-
 import pytest
 from mastodon import errors
 

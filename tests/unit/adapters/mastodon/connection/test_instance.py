@@ -1,7 +1,5 @@
 """What an instance says of itself, in the words of several kinds of software."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """How statuses are named."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

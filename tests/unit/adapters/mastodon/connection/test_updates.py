@@ -1,7 +1,5 @@
 """What is kept of a notification, and by which number."""
 
-from __future__ import annotations
-
 import hashlib
 from datetime import UTC, datetime, timedelta
 from typing import Any

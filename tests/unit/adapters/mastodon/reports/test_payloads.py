@@ -1,7 +1,5 @@
 """Of a report nothing is kept that tells who somebody is elsewhere."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

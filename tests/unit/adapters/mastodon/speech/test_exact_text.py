@@ -1,7 +1,5 @@
 """What stands around an approved text, which signs call or tag somebody, and how an instance counts."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

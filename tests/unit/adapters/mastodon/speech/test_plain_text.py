@@ -1,7 +1,5 @@
 """What people read of the HTML that instances give."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

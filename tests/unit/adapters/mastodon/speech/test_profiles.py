@@ -1,7 +1,5 @@
 """By which words somebody asks bots to stay away."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """All words of a status, from the fields in which instances of several kinds give them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

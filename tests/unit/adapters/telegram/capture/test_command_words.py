@@ -1,7 +1,5 @@
 """Which messages are the command, and which words are behind it."""
 
-from __future__ import annotations
-
 import pytest
 
 from adapters.telegram.capture.events import command_words

@@ -3,8 +3,6 @@
 Whatever makes a message is in ``LOOKED_AT``. Who adds a place looks first where its words stand and who reads them.
 """
 
-from __future__ import annotations
-
 import ast
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Which messages may become cases, read from what Telegram sends."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What is remembered of a group, and for how long."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from adapters.telegram.capture.posts import RecentMessages, conversation_of

@@ -1,7 +1,5 @@
 """What each error of Telegram, or of the way to it, comes to."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import httpx

@@ -1,7 +1,5 @@
 """Which language the cards of a chat are in, by the people who were heard there."""
 
-from __future__ import annotations
-
 from adapters.telegram.connection.client import SharedLanguages
 
 

@@ -1,7 +1,5 @@
 """How fast Telegram is asked: by a clock that only the limiter's own sleep moves."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable
 from datetime import timedelta

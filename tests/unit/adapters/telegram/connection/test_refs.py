@@ -1,7 +1,5 @@
 """Names of Telegram's messages: there and back, and nothing for what names none."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """A card at its extremes: always one message within Telegram's limits, neutral first."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Words of others on a card: covered, inert, and exact where they must be."""
 
-from __future__ import annotations
-
 import html
 import re
 import unicodedata

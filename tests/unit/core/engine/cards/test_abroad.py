@@ -1,7 +1,5 @@
 """Replies in Spanish, Italian and Basque: names stand as each language has them, and posts get what answers them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Replies to what posts say: what ships holds together, and a post gets those that answer what it says."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The bank of argument cards: whole, fit to be sent as it stands, and changed only by the community whose it is."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator

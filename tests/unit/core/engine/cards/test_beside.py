@@ -1,7 +1,5 @@
 """What is said beside an argument: fit to be sent as it stands, in each of the four languages."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.desk.rules.own_cards import MAX_CHARACTERS, checked_notice

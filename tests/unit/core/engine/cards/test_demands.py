@@ -1,7 +1,5 @@
 """What a post wants done to the people whom it attacks, and the sentences that refuse it."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.engine.backends.embeddings import SentenceEmbedder

@@ -1,7 +1,5 @@
 """A community's own cards and stereotypes: which posts they answer, and that they come first."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import MappingProxyType
 

@@ -1,7 +1,5 @@
 """Which stereotype a post is routed to: the likeliest of its group, and none where nobody is sure."""
 
-from __future__ import annotations
-
 import pytest
 
 from core.engine.cards.bank import load_stereotypes
