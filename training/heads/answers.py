@@ -72,7 +72,7 @@ def main() -> None:
     near, told, shown = list[NDArray[np.float32]](), list[bool](), list[list[Vote]]()
     for post, some in groupby(judged(), key=lambda row: row.post):
         features, rows = shipped_vectors().features(post, _LANGUAGE, router, embedder), list(some)
-        near += [features[row.spoken.at] for row in rows]
+        near += list(features[[row.spoken.at for row in rows]])
         told += [row.verdict is Verdict.YES for row in rows]
         if rows[0].is_dev:  # of the others the network has learnt
             shown.append(list(_votes(rows, features, embedder)))

@@ -15,7 +15,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from importlib import resources
 from itertools import cycle, islice
 from pathlib import Path
@@ -99,10 +99,10 @@ class Answer:
     demand: str = ""
     kinds: frozenset[str] = frozenset()
 
-    @cached_property
+    @property
     def names(self) -> frozenset[str]:
         """The people's name, as posts are searched for names."""
-        return frozenset(name.plural for name in named(self.who))
+        return _plurals_in(self.who)
 
     @property
     def claim(self) -> str:
@@ -123,6 +123,11 @@ class Answer:
         people = name.said or _AS_PEOPLE.get(name.plural, name.plural)
         text = _THEIR_CHILDREN.sub(PLACE, self.text) if people.endswith("children") else self.text
         return _filled(text, people), _filled(self.says, people)
+
+
+@cache
+def _plurals_in(who: str) -> frozenset[str]:
+    return frozenset(name.plural for name in named(who))
 
 
 def _filled(text: str, people: str) -> str:
