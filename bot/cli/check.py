@@ -24,11 +24,11 @@ from core.engine.scoring.check import (
     read_drafts,
     sentences_of,
 )
+from core.engine.wording.community_rules import NO_RULES, TextRules
 from core.engine.wording.language import NAMES, detect, language_of_post, name_of
 from core.engine.wording.slurs import slurs_in
 from core.engine.wording.target_groups import groups_named
 from core.engine.wording.text import MAX_POST_CHARACTERS
-from core.engine.wording.text_rules import NO_RULES, TextRules
 from core.errors import BadInput
 from core.models import ReadBy
 

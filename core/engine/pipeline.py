@@ -34,9 +34,9 @@ from core.engine.review.assessment import MAX_DRAFTS, Assessor
 from core.engine.review.candidates import Candidate
 from core.engine.review.judge import LEADING, Judge, JudgeFormat, judge, ranked, why_first
 from core.engine.scoring.rewards import BUILT_IN, Scorers, note_of_missing
+from core.engine.wording.community_rules import is_community_rule
 from core.engine.wording.language import name_of
 from core.engine.wording.target_groups import undisguised
-from core.engine.wording.text_rules import is_community_rule
 from core.engine.writing.first_drafts import compose
 from core.engine.writing.larger_search import PASSAGES, LargerSearch, Writer
 from core.engine.writing.published_search import PublishedSearch

@@ -12,7 +12,7 @@ from core.engine.llm.budget import Profile
 from core.engine.ports import Turn
 from core.engine.reading.posts import is_debatable
 from core.engine.reading.signals import Signals
-from core.engine.wording.text_rules import NO_RULES, TextRules, broken_rule
+from core.engine.wording.community_rules import NO_RULES, TextRules, broken_rule
 from core.models import Action, FlaggedPost, Intent, Reading
 
 SURE: Final = 0.6

@@ -21,7 +21,7 @@ from core.desk.store.suggestions import cases_with_prepared
 from core.engine.cards.answers import answers
 from core.engine.cards.bank import LANGUAGES, CardVerdict, OwnReply, load_cards, prepared_id
 from core.engine.cards.demands import demands
-from core.engine.wording.text_rules import check_rules
+from core.engine.wording.community_rules import check_rules
 from core.errors import BadInput
 from core.i18n.sentences import Name, sentence
 from core.models import Intent, TargetGroup

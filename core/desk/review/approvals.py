@@ -33,8 +33,8 @@ from core.desk.store.renewals import take_on
 from core.engine.reading.posts import nothing_known
 from core.engine.scoring.check import CheckedEdit, EditReader, check_edit, checked_edit
 from core.engine.scoring.quotation import quote_of
+from core.engine.wording.community_rules import TextRules, broken_rule, check_rules
 from core.engine.wording.final_text import check_sendable
-from core.engine.wording.text_rules import TextRules, broken_rule, check_rules
 from core.errors import AntiphonError, BadInput, Conflict, NotAllowed, PlatformUnavailable, TextRefused, Unsendable
 from core.i18n.sentences import sentence
 from core.models import Draft, FlaggedPost, PostRef, Suggestion

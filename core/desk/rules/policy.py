@@ -22,9 +22,9 @@ from core.desk.rules.careful_watch import LEAST_CAREFUL, MOST_CAREFUL
 from core.desk.rules.input_checks import need_in_words
 from core.desk.rules.own_cards import checked_notice
 from core.desk.rules.roles import Role
+from core.engine.wording.community_rules import TextRules, check_rules
 from core.engine.wording.injection import instructs
 from core.engine.wording.language import NAMES
-from core.engine.wording.text_rules import TextRules, check_rules
 from core.errors import BadInput
 from core.i18n.sentences import Sentence, listed, sentence
 from core.models import Intent, TargetGroup, Wish

@@ -23,9 +23,9 @@ from core.engine.review.judge import LEADING, best_of_each_intent, seeded
 from core.engine.scoring import gates, rewards
 from core.engine.scoring.check import CheckedText, ReplyReading, check_reply, read_drafts
 from core.engine.scoring.receipts import factuality, verify, warnings_of
+from core.engine.wording.community_rules import NO_RULES, TextRules
 from core.engine.wording.reading_level import hard_to_read
 from core.engine.wording.text import sentences, words
-from core.engine.wording.text_rules import NO_RULES, TextRules
 from core.i18n.sentences import Sentence, sentence
 from core.models import Brief, Draft, Evidence, Intent, Origin, Receipt, Verdict
 

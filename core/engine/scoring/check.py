@@ -23,8 +23,8 @@ from core.engine.scoring import gates
 from core.engine.scoring.factual import is_factual
 from core.engine.scoring.grounding import Item, check, without_addresses, without_unaffirmed
 from core.engine.scoring.receipts import unchecked_in_words
+from core.engine.wording.community_rules import NO_RULES, TextRules
 from core.engine.wording.text import sentences, words
-from core.engine.wording.text_rules import NO_RULES, TextRules
 from core.errors import Unavailable
 from core.i18n.sentences import sentence
 
@@ -260,7 +260,7 @@ def warnings_on(
 
     They are in charge: what would refuse a draft is a warning here. Only the form of a text can stop it
     (``core.engine.wording.final_text.check_sendable``), and a rule of the community
-    (``core.engine.wording.text_rules.check_rules``).
+    (``core.engine.wording.community_rules.check_rules``).
 
     Args:
         read: what was read in the text; ``None`` where nobody read it.

@@ -21,6 +21,7 @@ from core.engine.readers.networks import DraftSigns
 from core.engine.readers.outputs import DraftFault
 from core.engine.scoring.grounding import NAME, Item, repeated, unsupported, without_unaffirmed
 from core.engine.scoring.proper_names import is_place, of_people
+from core.engine.wording.community_rules import NO_RULES, TextRules, broken_rule
 from core.engine.wording.figures import FigureKind, Weight
 from core.engine.wording.final_text import has_link, hidden_characters
 from core.engine.wording.giveaways import leak_in, speaks_as_tool, wordings_of
@@ -28,7 +29,6 @@ from core.engine.wording.injection import obeys
 from core.engine.wording.language import detect
 from core.engine.wording.slurs import homonyms_in, told_apart
 from core.engine.wording.text import content_stems, sentence_spans, sentences, words
-from core.engine.wording.text_rules import NO_RULES, TextRules, broken_rule
 from core.i18n.sentences import sentence
 from core.models import Brief, Intent, Scores
 

@@ -16,11 +16,11 @@ from core.engine.reading.signals import people_named
 from core.engine.review.candidates import Candidate
 from core.engine.scoring.gates import GateContext, doubts_of, fault_of, score_fault, whole_fault
 from core.engine.scoring.rewards import evaluate
+from core.engine.wording.community_rules import NO_RULES, TextRules
 from core.engine.wording.giveaways import checkable_in
 from core.engine.wording.language import name_of
 from core.engine.wording.slurs import slurs_in
 from core.engine.wording.text import sentences, stop_words, words
-from core.engine.wording.text_rules import NO_RULES, TextRules
 from core.engine.writing.first_drafts import TEMPERATURE, tidy
 from core.errors import ModelUnavailable
 from core.i18n.sentences import sentence

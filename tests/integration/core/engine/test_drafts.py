@@ -18,8 +18,8 @@ from core.engine.readers.networks import Readers
 from core.engine.readers.probe import Probe
 from core.engine.request import Request, Voice
 from core.engine.review.judge import JudgeFormat
+from core.engine.wording.community_rules import TextRules
 from core.engine.wording.text import sentences, words
-from core.engine.wording.text_rules import TextRules
 from core.errors import ModelUnavailable
 from core.models import Intent, Kind, Origin, Progress, ReadBy, TargetGroup
 from tests.fakes.engine.brief import ALL_SHOWN, PATIENT, POST, post_of

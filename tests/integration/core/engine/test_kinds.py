@@ -10,7 +10,7 @@ from core.engine.readers.networks import Readers
 from core.engine.readers.pooling import PoolingWeights, Question, Weights
 from core.engine.request import Voice
 from core.engine.review.assessment import MAX_DRAFTS
-from core.engine.wording.text_rules import TextRules
+from core.engine.wording.community_rules import TextRules
 from core.models import Action, Kind
 from tests.fakes.engine.brief import EXPLAINED
 from tests.fakes.engine.larger import LARGER, analysed, larger_model

@@ -16,7 +16,7 @@ from core.engine.readers.pooling import Question
 from core.engine.reading.larger import analyse
 from core.engine.request import Request, Voice
 from core.engine.scoring.check import checked_edit
-from core.engine.wording.text_rules import NO_RULES
+from core.engine.wording.community_rules import NO_RULES
 from core.engine.writing.larger_search import BARE, PASSAGES
 from core.models import Action, Intent, Kind, ReadBy, TargetGroup, ThreadMessage, Verdict
 from tests.fakes.engine.brief import ALL_SHOWN, POST, post_of

@@ -42,7 +42,6 @@ ONLY_OPERATORS = {
     "Discord does not let this bot add commands.",
     "Invite it again with the scopes bot and applications.commands; docs/platforms/discord.md has the link.",
     "Start Antiphon again later; until then the commands stay as they were.",
-    "Let the user that runs Antiphon write its folder.",
     "The suggestion holds text that cannot be stored.", "Draft the case again.",
 }  # fmt: skip
 """What no press and no command on Discord can meet: mistakes of a program, the start, and what the outbox keeps."""
@@ -131,7 +130,7 @@ NOT_ON_CARDS = {
 """Prompts, words, lines of the log of cases that are open again, and what only an operator or a
 program meets."""
 FILLED_FOR_OPERATORS = {
-    "adapters/discord/manage/commands.py": 2,
+    "adapters/discord/manage/commands.py": 1,
     "core/desk/database/postgresql.py": 2,
     "core/desk/rules/policy.py": 2,
 }

@@ -7,8 +7,8 @@ import pytest
 from core.desk.rules.approval import why_two
 from core.engine.cards.bank import load_cards, prepared_sentences
 from core.engine.scoring.check import check_edit, checked_edit, read_edit, warnings_of
+from core.engine.wording.community_rules import NO_RULES
 from core.engine.wording.language import NAMES
-from core.engine.wording.text_rules import NO_RULES
 from core.models import Action, Origin, Suggestion
 from tests.fakes.engine.brief import HARBOUR, passage, post_of
 from tests.fakes.engine.suggestions import suggestion_for

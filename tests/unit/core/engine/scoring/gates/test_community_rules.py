@@ -8,8 +8,8 @@ from core.desk.rules.policy import CommunityPolicy
 from core.engine.request import Voice
 from core.engine.scoring.check import Level, check_reply, context_for, warnings_on
 from core.engine.scoring.gates import fault_of
+from core.engine.wording.community_rules import TextRules, broken_rule, check_rules
 from core.engine.wording.text import sentences
-from core.engine.wording.text_rules import TextRules, broken_rule, check_rules
 from core.errors import BadInput
 from tests.fakes.engine.brief import post_of
 from tests.fakes.engine.gates import context
