@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
 from pathlib import Path
-from time import thread_time
+from time import sleep, thread_time
 from types import ModuleType
 from typing import Any, Final
 
@@ -75,7 +75,9 @@ HINT: Final = 5.0
 """How many times as long makes one look at a longer text."""
 SEEN: Final = 0.003
 """Seconds of the processor below which nothing is compared."""
-TRIES: Final = 5
+TRIES: Final = 10
+PAUSE: Final = 0.01
+"""Seconds before the second try, twice as many before the third: what else a machine does slows tries in a row."""
 AFFORDED: Final = 0.1
 """Seconds of the processor that a text may take whose fourfold is read as well."""
 ENOUGH: Final = 0.03
@@ -324,9 +326,10 @@ def growth(read: Read, piece: tuple[str, str], size: int) -> float:
     """How many times as long a text takes as its fourth; 0 where it takes no time. The least of several runs."""
     long, short = repeated(piece, size), repeated(piece, size // 4)
     high, low = cost(read, long), cost(read, short)
-    for _ in range(TRIES - 1):
+    for tried in range(1, TRIES):
         if high <= max(SEEN, MOST * low):
             break
+        sleep(tried * PAUSE)
         high, low = min(high, cost(read, long)), min(low, cost(read, short))
     return high / low if high > SEEN else 0.0
 
