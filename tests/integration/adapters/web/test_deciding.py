@@ -289,6 +289,16 @@ async def test_other_drafts_are_asked_for(room: Dashboard, ane: Browser) -> None
     assert _argued(room) == "Everybody here was new once."
 
 
+async def test_a_person_says_whether_a_lost_reply_is_there(desk_file: Path) -> None:
+    """As on every platform."""
+    async with dashboard(desk_file) as room:
+        await room.desk.case(samples()["Needs a person"])
+        ane = await room.logged_in("ane", room.desk.ane)
+        await ane.get(f"/case/{room.desk.case_id}")
+        await ane.press("The reply is there")
+        assert (await room.desk.now()).state is CaseState.POSTED
+
+
 _NOT_BY_ONE_ACT = {
     "Being sent", "Captured, no room yet", "Declined", "Drafting, first drafts shown", "Expired",
     "In review, advice to report, no draft", "Retracted", "Unknown whether posted", "Withdrawn",
