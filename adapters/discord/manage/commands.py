@@ -10,7 +10,6 @@ from datetime import timedelta
 from io import BytesIO
 from typing import Any, Final, TypeAlias
 
-import aiohttp
 import discord
 from discord import app_commands, ui
 from discord.app_commands import Choice, locale_str
@@ -22,6 +21,7 @@ from adapters.common.manage.panels import ChoiceOf, Form, FormField, Panel, Pane
 from adapters.common.manage.reports import Watch, exported, lately_text, statistics_text, status_text
 from adapters.discord import speech
 from adapters.discord.connection.client import IN_SERVERS, INSTALLED_IN_SERVERS, AntiphonClient, acts, listen
+from adapters.discord.connection.error_meanings import FAULTS
 from adapters.discord.connection.refs import NAME
 from adapters.discord.manage.servers import Server, ServerManager, manager_of
 from core.desk.rules.case_cards import Card
@@ -57,7 +57,7 @@ async def tell_commands(client: AntiphonClient) -> None:
             remedy="Invite it again with the scopes bot and applications.commands; docs/platforms/discord.md has the "
             "link.",
         ) from err
-    except (discord.HTTPException, app_commands.AppCommandError, aiohttp.ClientError, OSError) as err:
+    except FAULTS as err:
         raise PlatformUnavailable(
             f"Discord did not take the commands ({type(err).__name__}).",
             remedy="Start Antiphon again later; until then the commands stay as they were.",

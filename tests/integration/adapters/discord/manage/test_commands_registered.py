@@ -1,5 +1,8 @@
 """Telling Discord of our commands, in SimCord, in its languages."""
 
+from typing import Any
+
+import discord
 import pytest
 
 from adapters.discord.manage.commands import tell_commands
@@ -16,6 +19,22 @@ async def test_commands_that_discord_refuses_are_told_with_what_to_do(applicatio
             await tell_commands(client)
         assert "applications.commands" in refused.value.remedy
         await tell_commands(client)
+
+
+async def test_a_long_wait_for_the_commands_keeps_nothing_else_back(
+    application: FakeApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A wait that the client does not sit out is told as Discord's refusal is, and the start goes on."""
+    client = application.client()
+
+    async def limited() -> list[Any]:
+        raise discord.RateLimited(600)
+
+    async with application.run(client):
+        monkeypatch.setattr(client.tree, "sync", limited)
+        with pytest.raises(PlatformUnavailable) as refused:
+            await tell_commands(client)
+        assert "again later" in refused.value.remedy
 
 
 async def test_names_and_descriptions_are_translated_where_the_catalog_has_them(
