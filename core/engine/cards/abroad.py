@@ -1,10 +1,10 @@
 """Replies in Spanish, Italian and Basque to what a post says.
 
-They were written anew in each language after replies of the English bank that readers published, and answer the same
-English posts. multilingual-e5-small, which reads all four languages, tells which are near to a post: by those posts, by
-what they say, and by the reply itself. From these cosines and from whom both speak of, a logistic regression tells how
-likely a reader would publish the reply. From a chance on they are offered; where nothing fits there is none.
-``training.heads.abroad`` makes the vectors and fits the chance.
+Some were written anew in each language after replies of the English bank that readers published, and answer the same
+English posts; others answer posts of the language. multilingual-e5-small, which reads all four languages, tells which
+are near to a post: by those posts, by what they say, and by the reply itself. From these cosines and from whom both
+speak of, a logistic regression tells how likely a reader would publish the reply. From a chance on they are offered;
+where nothing fits there is none. ``training.heads.abroad`` makes the vectors and fits the chance.
 """
 
 import json
