@@ -1,6 +1,6 @@
 """No text that a stranger writes takes longer to read than it is long: for each compiled pattern, and each function.
 
-Growth is asserted, never seconds: what four times the text costs. Four is linear, sixteen the square.
+Growth is asserted, never seconds: what a text costs beside its four quarters. One is linear, four the square.
 """
 
 import ast
@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
+from math import inf
 from pathlib import Path
 from time import sleep, thread_time
 from types import ModuleType
@@ -69,8 +70,10 @@ SMALL: Final = (60, 250, 1_000, 4_000)
 """Characters of the texts of each piece; the longest only where the others grow faster than they should."""
 LARGE: Final = 100_000
 """Characters of the texts of those pieces that took longest."""
-MOST: Final = 8.0
-"""How many times as long four times the text may take."""
+MOST: Final = 2.0
+"""How many times as long a text may take as four of a fourth of its length."""
+SUSPECT: Final = 8.0
+"""How many times as long as a fourth of it makes one measure a text with care."""
 HINT: Final = 5.0
 """How many times as long makes one look at a longer text."""
 SEEN: Final = 0.003
@@ -80,7 +83,7 @@ PAUSE: Final = 0.01
 """Seconds before the second try, twice as many before the third: what else a machine does slows tries in a row."""
 AFFORDED: Final = 0.1
 """Seconds of the processor that a text may take whose fourfold is read as well."""
-ENOUGH: Final = 0.03
+ENOUGH: Final = 0.012
 """Seconds of the processor that reading a large text should take: a shorter one does where reading takes long."""
 WORST: Final = 1
 """So many of the pieces that took longest make the large texts."""
@@ -289,11 +292,11 @@ def steep_on(read: Read, pieces: Sequence[tuple[str, str]]) -> Iterator[str]:
         before, now = 0.0, 0.0
         for size in SMALL:
             before, now = now, cost(read, repeated(piece, size))
-            is_suspect = size > SMALL[0] and now > max(SEEN, MOST * before)
+            is_suspect = size > SMALL[0] and now > max(SEEN, SUSPECT * before)
             if is_suspect and (times := lasting_growth(read, piece, size)) > MOST:
                 yield f"{times:.0f} times at {size} of {piece!r}"
                 break
-            if size == SMALL[-2] and now < HINT * before:
+            if (size > SMALL[0] and 4 * now > AFFORDED) or (size == SMALL[-2] and now < HINT * before):
                 longest.append((now / size, piece))
                 break
         else:
@@ -323,14 +326,18 @@ def unrefused(read: Read) -> Read:
 
 
 def growth(read: Read, piece: tuple[str, str], size: int) -> float:
-    """How many times as long a text takes as its fourth; 0 where it takes no time. The least of several runs."""
-    long, short = repeated(piece, size), repeated(piece, size // 4)
-    high, low = cost(read, long), cost(read, short)
-    for tried in range(1, TRIES):
+    """How many times as long a text takes as four of a fourth of its length, at the least of several tries.
+
+    Both are read for about as long where the cost grows with the length: a machine that takes the processor away
+    every few milliseconds slows them alike. No text is read twice, since some functions remember the last ones.
+    """
+    high = low = inf
+    for tried in range(TRIES):
+        sleep(tried * PAUSE)
+        high = min(high, cost(read, repeated(piece, size - tried)))
+        low = min(low, sum(cost(read, repeated(piece, size // 4 + 4 * tried + each)) for each in range(4)))
         if high <= max(SEEN, MOST * low):
             break
-        sleep(tried * PAUSE)
-        high, low = min(high, cost(read, long)), min(low, cost(read, short))
     return high / low if high > SEEN else 0.0
 
 
