@@ -4,7 +4,7 @@
 """
 
 import getpass
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -16,14 +16,7 @@ from bot.cli import command
 from core.desk.rules.roles import Operator
 from core.engine.readers.networks import DraftReader, DraftSigns, PostReader, PostSigns, shipped_drafts, shipped_posts
 from core.engine.reading.signals import check_text
-from core.engine.scoring.check import (
-    CheckedSentence,
-    Level,
-    check_reply,
-    context_for,
-    read_drafts,
-    sentences_of,
-)
+from core.engine.scoring.check import CheckedSentence, Level, check_reply, context_for, read_drafts, sentences_of
 from core.engine.wording.community_rules import NO_RULES, TextRules
 from core.engine.wording.language import NAMES, detect, language_of_post, name_of
 from core.engine.wording.slurs import slurs_in
@@ -33,18 +26,14 @@ from core.errors import BadInput
 from core.models import ReadBy
 
 
-def require(text: str, name: str, call: str) -> None:
-    """Refuse a call without its ``post`` or ``reply``; ``call`` is how the command is called."""
-    if not text:
-        raise BadInput(f"The {name} is missing.", remedy=f"Call it as {call}.")
-
-
-def text_of(argument: str, name: str) -> str:
-    """The ``post`` or ``reply`` that an argument gives; ``-`` reads it from standard input.
+def text_of(argument: str, name: str, call: str) -> str:
+    """The ``post`` or ``reply`` that an argument gives to a ``call``; ``-`` reads it from standard input.
 
     Raises:
-        BadInput: it is too long, or a post without words.
+        BadInput: it is missing or too long, or a post without words.
     """
+    if not argument:
+        raise BadInput(f"The {name} is missing.", remedy=f"Call it as {call}.")
     text = command.given(argument)
     if name == "post":
         check_text(text)
@@ -86,10 +75,9 @@ def check(
 
     async def work() -> int:
         rules = await _rules_of(community, config) if community else NO_RULES
-        require(post, "post", "antiphon check POST REPLY")
-        require(reply, "reply", "antiphon check POST REPLY")
-        verdict = _check(text_of(post, "post"), text_of(reply, "reply"), language_of(language), rules)
-        _show_one(verdict, as_json=as_json, show=_show_checked)
+        call = "antiphon check POST REPLY"
+        verdict = _check(text_of(post, "post", call), text_of(reply, "reply", call), language_of(language), rules)
+        (command.print_document if as_json else _show_checked)(verdict)
         return command.EXIT_NO_DRAFT if verdict["level"] == Level.REFUSED else 0
 
     command.run_to_exit(work)
@@ -105,10 +93,9 @@ def read(
 ) -> None:
     """Say what a post does: whether it is hateful, whom it attacks, how, and how sure that is."""
 
-    async def work() -> int:
-        require(post, "post", "antiphon read POST")
-        _show_one(_read(text_of(post, "post"), language_of(language)), as_json=as_json, show=_show_read)
-        return 0
+    async def work() -> None:
+        found = _read(text_of(post, "post", "antiphon read POST"), language_of(language))
+        (command.print_document if as_json else _show_read)(found)
 
     command.run_to_exit(work)
 
@@ -224,13 +211,6 @@ def _sentence(checked: CheckedSentence) -> dict[str, Any]:
     }
 
 
-def _show_one(row: Mapping[str, Any], *, as_json: bool, show: Callable[[Mapping[str, Any]], None]) -> None:
-    if as_json:
-        command.print_document(row)
-    else:
-        show(row)
-
-
 def _show_checked(row: Mapping[str, Any]) -> None:
     level = Level(row["level"])
     verdict = {Level.REFUSED: "Refused", Level.WARNED: "Look twice", Level.FINE: "Fine"}[level]
@@ -259,16 +239,14 @@ def _show_read(row: Mapping[str, Any]) -> None:
 
 
 def _line(*parts: tuple[str, str]) -> None:
-    command.out().print(Text.assemble(*parts), soft_wrap=True)
+    command.tell(Text.assemble(*parts))
 
 
 @cache
 def _posts() -> PostReader:
-    """The reader of posts, loaded once."""
     return shipped_posts()
 
 
 @cache
 def _drafts() -> DraftReader:
-    """The reader of drafts, loaded once."""
     return shipped_drafts()

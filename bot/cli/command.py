@@ -75,6 +75,16 @@ def err() -> Console:
     return HarmlessConsole(stderr=True)
 
 
+def tell(text: str | Text, style: str = "") -> None:
+    """Print what was asked for, as lines that the terminal wraps: each is copied whole."""
+    out().print(Text(text, style) if isinstance(text, str) else text, soft_wrap=True)
+
+
+def say(text: str, style: str = "") -> None:
+    """The same on standard error, for what is no answer."""
+    err().print(Text(text, style), soft_wrap=True)
+
+
 def as_json(document: object, *, indent: int | None = 2) -> str:
     """A document as JSON, with escapes for the characters that could steer a terminal."""
     text = json.dumps(document, ensure_ascii=False, indent=indent, default=str)
@@ -82,12 +92,11 @@ def as_json(document: object, *, indent: int | None = 2) -> str:
 
 
 def print_document(document: object) -> None:
-    """Print one JSON document and nothing else."""
     typer.echo(as_json(document))
 
 
-def run_to_exit(begin: Callable[[], Coroutine[Any, Any, int]]) -> None:
-    """Run a command and leave with its exit code; an expected error is said in a sentence, without a traceback.
+def run_to_exit(begin: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
+    """Run a command and leave with its exit code, 0 for ``None``; an error is said in a sentence, without a traceback.
 
     Args:
         begin: gives the work to do. What it reads itself, it reads before the event loop takes Ctrl-C over.
@@ -97,7 +106,7 @@ def run_to_exit(begin: Callable[[], Coroutine[Any, Any, int]]) -> None:
         logging.getLogger(name).setLevel(logging.CRITICAL)
     with asyncio.Runner() as runner:
         try:
-            code = runner.run(_interruptible(begin()))
+            code = runner.run(_interruptible(begin())) or 0
         except BadInput as fault:
             complain(str(fault))
             code = EXIT_WRONG_CALL
@@ -106,14 +115,14 @@ def run_to_exit(begin: Callable[[], Coroutine[Any, Any, int]]) -> None:
             code = EXIT_UNAVAILABLE
         except (KeyboardInterrupt, asyncio.CancelledError):
             err().show_cursor()  # the bar of the weights, cut off, has hidden it
-            err().print(Text("Stopped. Nothing more is drafted or posted."))
+            say("Stopped. Nothing more is drafted or posted.")
             # The work has been undone and closed. What is left is a thread that loads, fetches or waits for a key,
             # and the interpreter would wait for it.
             os._exit(EXIT_INTERRUPTED)
     raise typer.Exit(code)
 
 
-async def _interruptible(work: Coroutine[Any, Any, int]) -> int:
+async def _interruptible(work: Coroutine[Any, Any, int | None]) -> int | None:
     """``work``, cancelled by Ctrl-C. Python's own handler misses one that comes just before the loop waits."""
     task = asyncio.ensure_future(work)
     asyncio.get_running_loop().add_signal_handler(signal.SIGINT, task.cancel)

@@ -14,7 +14,7 @@ import typer
 from rich.table import Column, Table
 from rich.text import Text
 
-from bot.cli.command import ConfigOption, JsonOption, counted, out, print_document
+from bot.cli.command import ConfigOption, JsonOption, counted, out, print_document, tell
 from bot.cli.output import run
 from bot.compose.application import open_database
 from bot.compose.platforms import configured_platforms, has_review
@@ -56,10 +56,9 @@ def operator() -> Operator:
 def do(config: Path | None, work: Callable[[CommunityDesk], Awaitable[None]]) -> None:
     """Do a command's work on the configured database."""
 
-    async def begin(settings: Settings) -> int:
+    async def begin(settings: Settings) -> None:
         async with open_database(settings) as database:
             await work(CommunityDesk(database))
-        return 0
 
     run(config, begin)
 
@@ -110,11 +109,11 @@ def show(place: CommunityName, as_json: JsonOption = False, config: ConfigOption
         for member in view.members:
             roles = ", ".join(sorted(member.roles))
             user = _user(view, member.person)
-            out().print(Text(f"  {user}  {member.person.name}  {roles}"), soft_wrap=True)
+            tell(f"  {user}  {member.person.name}  {roles}")
         for entry in history:
             note = f" ({entry.note})" if entry.note else ""
             line = f"  {entry.at:%Y-%m-%d %H:%M} UTC  {entry.actor}: {entry.reason}{note}"
-            out().print(Text(line), soft_wrap=True)
+            tell(line)
 
     do(config, work)
 
@@ -127,7 +126,7 @@ def grant(
 
     async def work(desk: CommunityDesk) -> None:
         await desk.grant(place, _person(place, user, name), wanted, operator(), reason)
-        out().print(Text(f"{name or user} is {wanted} in {place}."))
+        tell(f"{name or user} is {wanted} in {place}.")
 
     do(config, work)
 
@@ -138,7 +137,7 @@ def revoke(place: CommunityName, user: User, wanted: Wanted, reason: Reason = ""
 
     async def work(desk: CommunityDesk) -> None:
         await desk.revoke(place, _person(place, user), wanted, operator(), reason)
-        out().print(Text(f"{user} is no longer {wanted} in {place}."))
+        tell(f"{user} is no longer {wanted} in {place}.")
 
     do(config, work)
 
@@ -174,7 +173,7 @@ def review(
 ) -> None:
     """Choose a channel on Discord or a chat on Telegram where the cases of a Mastodon community are reviewed, too."""
 
-    async def work(settings: Settings) -> int:
+    async def work(settings: Settings) -> None:
         async with open_database(settings) as database:
             desk = CommunityDesk(database)
             platform = (await desk.view(place, operator())).community.platform
@@ -189,8 +188,7 @@ def review(
             chosen = {"review_channel": "" if is_off else channel} if channel or is_off else {}
             policy = await desk.configure(place, lambda _: chosen, operator())
         where = f"the dashboard and {policy.review_channel}" if policy.review_channel else "the dashboard"
-        out().print(Text(f"{place}: cases are reviewed on {where}."), soft_wrap=True)
-        return 0
+        tell(f"{place}: cases are reviewed on {where}.")
 
     run(config, work)
 
@@ -214,7 +212,7 @@ def learning(
     async def work(desk: CommunityDesk) -> None:
         chosen = {} if is_on is None else {"learns": is_on}
         policy = await desk.configure(place, lambda _: chosen, operator())
-        out().print(Text(f"{place}: learning {switch(policy.learns)}."), soft_wrap=True)
+        tell(f"{place}: learning {switch(policy.learns)}.")
 
     do(config, work)
 
@@ -227,13 +225,12 @@ def write_lessons(
 ) -> None:
     """Write what a writer can learn from: posts, the drafts that were shown, and the replies that were approved."""
 
-    async def work(settings: Settings) -> int:
+    async def work(settings: Settings) -> None:
         async with open_database(settings) as database:
             rows = [row async for row in lessons(database, place)]
         with replacing(file) as made:
             made.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-        out().print(Text(f"{counted(len(rows), 'approval')} in {file}."), soft_wrap=True)
-        return 0
+        tell(f"{counted(len(rows), 'approval')} in {file}.")
 
     run(config, work)
 
@@ -245,7 +242,7 @@ def pause(place: Scope = "", everywhere: Everywhere = False, reason: Reason = ""
     async def work(desk: CommunityDesk) -> None:
         scope = _scope(place, everywhere)
         is_new = await desk.pause(scope, operator(), reason)
-        out().print(Text(f"Nothing is posted {_where(scope)}{'' if is_new else '; it was stopped already'}."))
+        tell(f"Nothing is posted {_where(scope)}{'' if is_new else '; it was stopped already'}.")
 
     do(config, work)
 
@@ -257,7 +254,7 @@ def resume(place: Scope = "", everywhere: Everywhere = False, reason: Reason = "
     async def work(desk: CommunityDesk) -> None:
         scope = _scope(place, everywhere)
         is_new = await desk.resume(scope, operator(), reason)
-        out().print(Text(f"Posting is allowed again {_where(scope)}." if is_new else "It was not stopped."))
+        tell(f"Posting is allowed again {_where(scope)}." if is_new else "It was not stopped.")
 
     do(config, work)
 
@@ -284,7 +281,7 @@ def _person(place: str, user: str, name: str = "") -> Person:
 
 def _tell(view: CommunityView) -> None:
     text = f"{view.community.id}: posting {_posting(view)}, disclosure {switch(view.community.discloses)}."
-    out().print(Text(text), soft_wrap=True)
+    tell(text)
 
 
 def _posting(view: CommunityView) -> str:

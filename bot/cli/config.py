@@ -13,7 +13,7 @@ from typing import Annotated, Final
 import typer
 from rich.text import Text
 
-from bot.cli.command import ConfigOption, JsonOption, err, out, print_document, run_to_exit
+from bot.cli.command import ConfigOption, JsonOption, print_document, run_to_exit, say, tell
 from bot.settings import (
     SECRETS,
     Settings,
@@ -61,7 +61,7 @@ def show(
 ) -> None:
     """Show every setting with its value, and the file or the variable that it comes from."""
 
-    async def work() -> int:
+    async def work() -> None:
         sources = read_sources(config)
         rows = shown(settings_of(sources), sources)
         wanted = [row for row in rows if not under or f"{row.key}.".startswith(f"{under}.")]
@@ -75,8 +75,7 @@ def show(
         elif wanted:
             _print(wanted)
         else:
-            err().print(Text("Nothing differs from the defaults."))
-        return 0
+            say("Nothing differs from the defaults.")
 
     run_to_exit(work)
 
@@ -85,18 +84,17 @@ def show(
 def path(as_json: JsonOption = False, config: ConfigOption = None) -> None:
     """Print the file that settings are read from; where there is none, where your own belongs."""
 
-    async def work() -> int:
+    async def work() -> None:
         file, secrets, own = find_file(config, os.environ), secrets_file(config, os.environ), own_file(os.environ)
         if as_json:
             named = {"settings": file, "secrets": secrets if secrets.is_file() else None, "own": own}
             print_document({name: place and str(place) for name, place in named.items()})
-            return 0
-        out().print(Text(str(file or own)), soft_wrap=True)
+            return
+        tell(str(file or own))
         if file is None:
-            err().print(Text("It is not there yet: the defaults hold. antiphon setup writes it."))
+            say("It is not there yet: the defaults hold. antiphon setup writes it.")
         there = "read" if secrets.is_file() else "not there"
-        err().print(Text(f"Secrets: {secrets} ({there}), and the environment."), soft_wrap=True)
-        return 0
+        say(f"Secrets: {secrets} ({there}), and the environment.")
 
     run_to_exit(work)
 
@@ -127,4 +125,4 @@ def _without_login(value: object) -> object:
 def _print(rows: Sequence[ShownKey]) -> None:
     for row in rows:
         text = (str(row.value) or "not set") if row.key in SECRETS else json.dumps(row.value, ensure_ascii=False)
-        out().print(Text.assemble(f"{row.key} = {text}  ", (f"# {row.origin}", "dim")), soft_wrap=True)
+        tell(Text.assemble(f"{row.key} = {text}  ", (f"# {row.origin}", "dim")))

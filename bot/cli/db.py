@@ -8,7 +8,7 @@ import typer
 from rich.text import Text
 from sqlalchemy import URL
 
-from bot.cli.command import EXIT_UNAVAILABLE, ConfigOption, JsonOption, out, print_document
+from bot.cli.command import EXIT_UNAVAILABLE, ConfigOption, JsonOption, print_document, tell
 from bot.cli.output import run
 from bot.compose.application import open_database
 from bot.compose.engine import make_folder
@@ -31,32 +31,31 @@ FolderOption = Annotated[
 def upgrade_command(config: ConfigOption = None, folder: FolderOption = None) -> None:
     """Bring the database to this version's tables. SQLite is backed up first; of PostgreSQL make a backup before."""
 
-    async def work(settings: Settings) -> int:
+    async def work(settings: Settings) -> None:
         place = settings.database_place
         before = await _revision(place)
         if before is None:
             await _make(settings, place)
-            return 0
+            return
         if may_use(before, newest()):
-            out().print(Text(f"The database is at revision {before} already."))
-            return 0
+            tell(f"The database is at revision {before} already.")
+            return
         if not is_known(before):
             raise unknown_revision(before)
         if isinstance(place, Path):
             kept = await backups.backup(place, _folder(settings, folder))
-            out().print(Text(f"Kept a backup of revision {before}: {kept}. It still holds names: delete it in time."))
+            tell(f"Kept a backup of revision {before}: {kept}. It still holds names: delete it in time.")
         else:
             line = backups.dump_command(place, f"antiphon-{before}")
             text = f"No backup was made: this is a PostgreSQL database, at revision {before}. To keep one before"
-            out().print(Text(f"{text} an upgrade, run: antiphon db backup; or: {line}"), soft_wrap=True)
+            tell(f"{text} an upgrade, run: antiphon db backup; or: {line}")
         engine = connected(place)
         try:
             with translating():
                 await upgrade(engine)
         finally:
             await engine.dispose()
-        out().print(Text(f"The database is at revision {newest()} now."))
-        return 0
+        tell(f"The database is at revision {newest()} now.")
 
     run(config, work)
 
@@ -65,13 +64,12 @@ def upgrade_command(config: ConfigOption = None, folder: FolderOption = None) ->
 def backup_command(config: ConfigOption = None, folder: FolderOption = None) -> None:
     """Copy the database, also while Antiphon runs. The installation's secret is not in it: keep that apart."""
 
-    async def work(settings: Settings) -> int:
+    async def work(settings: Settings) -> None:
         place = settings.database_place
         if await _revision(place) is None:
             raise missing(place)
         kept = await backups.backup(place, _folder(settings, folder))
-        out().print(Text(str(kept)), soft_wrap=True)
-        return 0
+        tell(str(kept))
 
     run(config, work)
 
@@ -86,14 +84,13 @@ def restore_command(
 ) -> None:
     """Put a backup in the place of the database. It holds people who were erased since: erase them again."""
 
-    async def work(settings: Settings) -> int:
+    async def work(settings: Settings) -> None:
         kept = await backups.restore(file, settings.database_place, force=force)
         if kept is not None:
-            out().print(Text(f"The database that was there is kept: {kept}."), soft_wrap=True)
+            tell(f"The database that was there is kept: {kept}.")
         at_revision = await _revision(settings.database_place)
         more = "" if may_use(at_revision, newest()) else " Run: antiphon db upgrade."
-        out().print(Text(f"Restored, at revision {at_revision}.{more}"))
-        return 0
+        tell(f"Restored, at revision {at_revision}.{more}")
 
     run(config, work)
 
@@ -110,7 +107,7 @@ def check_command(as_json: JsonOption = False, config: ConfigOption = None) -> N
         else:
             for finding in findings:
                 mark = Text("ok    ", "green") if finding.ok else Text("wrong ", "bold red")
-                out().print(mark + Text(f"{finding.name}: {finding.detail} {finding.remedy}".strip()), soft_wrap=True)
+                tell(mark + Text(f"{finding.name}: {finding.detail} {finding.remedy}".strip()))
         return 0 if all(finding.ok for finding in findings) else EXIT_UNAVAILABLE
 
     run(config, work)
@@ -120,7 +117,7 @@ async def _make(settings: Settings, place: Path | URL) -> None:
     """Make the database, and the installation's secret with it."""
     async with open_database(settings, creates=True):
         where = f" in {place}" if isinstance(place, Path) else ""
-        out().print(Text(f"The database is new{where}, at revision {newest()}."), soft_wrap=True)
+        tell(f"The database is new{where}, at revision {newest()}.")
 
 
 def _folder(settings: Settings, named: Path | None) -> Path:

@@ -59,8 +59,7 @@ def draft(
     as_json: command.JsonOption = False,
     config: command.ConfigOption = None,
     is_schema: Annotated[
-        bool,
-        typer.Option("--schema", callback=_schema, is_eager=True, help="Print the JSON Schema of --json instead."),
+        bool, typer.Option("--schema", callback=_schema, is_eager=True, help="Print the JSON Schema of --json instead.")
     ] = False,
 ) -> None:
     """Draft replies to one post.
@@ -127,7 +126,7 @@ def _arguing(settings: Settings, request: Request, claim: str) -> Request:
     chosen, post = checked_claim(command.given(claim)), request.post.text
     warning = warning_about(chosen, request.language or language_of_post(post, settings.community.language))
     if warning:
-        command.err().print(Text(warning, style="yellow"), soft_wrap=True)
+        command.say(warning, "yellow")
     return replace(request, claim=chosen)
 
 
@@ -144,7 +143,7 @@ async def _look_at_servers(settings: Settings) -> None:
             raise state.fault
         is_judge = state.section == "judge"
         what = "The judge reads and reviews nothing." if is_judge else "What follows was prepared by people."
-        command.err().print(Text(f"{state.fault} {what}", style="yellow"), soft_wrap=True)
+        command.say(f"{state.fault} {what}", "yellow")
 
 
 def _refused(request: Request) -> Suggestion | None:
@@ -186,8 +185,8 @@ def _show(suggestion: Suggestion, loading_seconds: float, *, as_json: bool, forc
         show_suggestion(command.out(), suggestion, loading_seconds=loading_seconds)
     reading = suggestion.reading
     if reading.recommended_action is not Action.REPLY and not force and not suggestion.has_answer:
-        command.err().print(Text(f"No draft was made. {reading.reason} Use --force to draft anyway."), soft_wrap=True)
+        command.say(f"No draft was made. {reading.reason} Use --force to draft anyway.")
         return command.EXIT_ADVISED_AGAINST
     if any(note_of(note).code == HELD_BACK for note in suggestion.degraded):
-        command.err().print(Text("Use --force to see the prepared replies all the same."), soft_wrap=True)
+        command.say("Use --force to see the prepared replies all the same.")
     return 0 if suggestion.has_answer else command.EXIT_NO_DRAFT

@@ -25,10 +25,11 @@ from bot.cli.command import (
     JsonOption,
     complain,
     counted,
-    err,
     given,
     out,
     print_document,
+    say,
+    tell,
 )
 from bot.cli.output import cited, manifest, progress_bar, run, show_table, write_rows
 from core.errors import BadInput, DocumentRefused
@@ -104,7 +105,7 @@ def build(
             )
         else:
             _tell_left_out(left_out)
-            out().print(Text(f"{_outcomes(built) or 'Nothing was listed'}; {counted(built.paragraphs, 'paragraph')}."))
+            tell(f"{_outcomes(built) or 'Nothing was listed'}; {counted(built.paragraphs, 'paragraph')}.")
             _tell_accepted(built, changed.added)
             _tell_waiting(built)
         return EXIT_REFUSED if built.refused else 0
@@ -182,11 +183,9 @@ def add(
             complain(f"{file.name} was not added. {refusal.reason}")
         if not built.refused:
             sentences = {"new": "Added.", "changed": "Added as a new version.", "unchanged": "It was there already."}
-            out().print(
-                Text(" ".join(dict.fromkeys(sentences[outcome] for outcome in built.outcomes)) or "It is empty.")
-            )
+            tell(" ".join(dict.fromkeys(sentences[outcome] for outcome in built.outcomes)) or "It is empty.")
             if place.name != file.name:
-                err().print(Text(f"Another {file.name} is there, so this one is kept as {place.name}."), soft_wrap=True)
+                say(f"Another {file.name} is there, so this one is kept as {place.name}.")
         _tell_accepted(built, changed.added)
         _tell_waiting(built)
         return EXIT_REFUSED if built.refused else 0
@@ -206,7 +205,7 @@ def _tell_left_out(names: list[str]) -> None:
     if names:
         more = f" and {len(names) - _SHOWN_LEFT_OUT:,} more" if len(names) > _SHOWN_LEFT_OUT else ""
         shown = f"{', '.join(names[:_SHOWN_LEFT_OUT])}{more}"
-        err().print(Text(f"Left out, not a PDF, HTML, DOCX, Markdown or TXT file: {shown}."), soft_wrap=True)
+        say(f"Left out, not a PDF, HTML, DOCX, Markdown or TXT file: {shown}.")
 
 
 def _tell_accepted(built: Built, paragraphs: int) -> None:
@@ -214,17 +213,17 @@ def _tell_accepted(built: Built, paragraphs: int) -> None:
     if not built.accepted:
         return
     for document in built.accepted[:_SHOWN_ACCEPTED]:
-        out().print(Text(f"Accepted, since its source has high trust: {document}"), soft_wrap=True)
+        tell(f"Accepted, since its source has high trust: {document}")
     if (more := len(built.accepted) - _SHOWN_ACCEPTED) > 0:
-        out().print(Text(f"And {counted(more, 'document')} more; antiphon kb export lists all."), soft_wrap=True)
-    out().print(Text(f"Searches now find {counted(paragraphs, 'paragraph')} more."), soft_wrap=True)
+        tell(f"And {counted(more, 'document')} more; antiphon kb export lists all.")
+    tell(f"Searches now find {counted(paragraphs, 'paragraph')} more.")
 
 
 def _tell_waiting(built: Built) -> None:
     if built.waiting:
         waits = "waits" if built.waiting == 1 else "wait"
         text = f"{counted(built.waiting, 'document')} {waits} to be accepted: antiphon kb waiting."
-        out().print(Text(text), soft_wrap=True)
+        tell(text)
 
 
 SourceOption = Annotated[str, typer.Option("--source", metavar="SOURCE", help="Only from this source.")]
@@ -260,10 +259,8 @@ _STATES: Final = {
 }
 
 
-def _run_on_library(config: Path | None, work: Callable[[OpenLibrary], Awaitable[int]]) -> None:
-    """Run a command over the library of the settings."""
-
-    async def over(settings: Settings) -> int:
+def _run_on_library(config: Path | None, work: Callable[[OpenLibrary], Awaitable[int | None]]) -> None:
+    async def over(settings: Settings) -> int | None:
         from bot.compose.library import open_library
 
         async with open_library(settings) as opened:
@@ -275,7 +272,7 @@ def _run_on_library(config: Path | None, work: Callable[[OpenLibrary], Awaitable
 def waiting(source: SourceOption = "", as_json: JsonOption = False, config: ConfigOption = None) -> None:
     """List the documents that wait to be accepted, each with its number."""
 
-    async def work(opened: OpenLibrary) -> int:
+    async def work(opened: OpenLibrary) -> None:
         if source:
             opened.check_source(source)
         rows = [
@@ -285,24 +282,17 @@ def waiting(source: SourceOption = "", as_json: JsonOption = False, config: Conf
         if as_json:
             shown = [{"number": revision.revision, **manifest(listed, None, [revision])} for revision, listed in rows]
             print_document({"waiting": shown})
-            return 0
+            return
         for revision, listed in rows:
-            out().print(Text.assemble((f"{revision.revision}  ", "bold"), listed.id), soft_wrap=True)
-            out().print(Text(f"   {cited(listed)}", style="dim"))
+            tell(Text.assemble((f"{revision.revision}  ", "bold"), listed.id))
+            tell(f"   {cited(listed)}", "dim")
             for note in revision.notes:
-                out().print(Text(f"   Note: {note}", style="yellow"))
+                tell(f"   Note: {note}", "yellow")
         if rows:
             first = rows[0][0].revision
-            out().print(
-                Text(f"To read one: antiphon kb show {first}. To decide: antiphon kb accept {first}, or kb reject.")
-            )
+            tell(f"To read one: antiphon kb show {first}. To decide: antiphon kb accept {first}, or kb reject.")
         else:
-            out().print(
-                Text(
-                    "Nothing waits to be accepted. `antiphon kb build` collects documents, `antiphon kb add` adds one."
-                )
-            )
-        return 0
+            tell("Nothing waits to be accepted. `antiphon kb build` collects documents, `antiphon kb add` adds one.")
 
     _run_on_library(config, work)
 
@@ -320,7 +310,7 @@ def show(
     Paragraphs that give orders to a language model are marked.
     """
 
-    async def work(opened: OpenLibrary) -> int:
+    async def work(opened: OpenLibrary) -> None:
         named, number = _parts(opened, document)
         passage = opened.passage(named, number) if number else None
         name = opened.document_of(named)
@@ -331,13 +321,12 @@ def show(
         if as_json:
             read = {"text": paragraphs} if text else {}
             print_document({**row, "passage": passage and asdict(passage), **read})
-            return 0
+            return
         _show_about({**row, "citation": cited(listed), "state": _STATES[row["state"]]})
         if passage:
-            out().print(Text.assemble(passage.before, (passage.text, "bold"), passage.after), soft_wrap=True)
+            tell(Text.assemble(passage.before, (passage.text, "bold"), passage.after))
         else:
             _show_text(paragraphs, document, whole=text)
-        return 0
 
     _run_on_library(config, work)
 
@@ -363,7 +352,7 @@ def _show_about(row: dict[str, object]) -> None:
             if text:
                 text = text[:10] if key == "fetched_at" else text
                 line = Text(f"{'' if number else word:<{width}} ")
-                out().print(line.append(text, "yellow" if key in ("notes", "refused") else ""), soft_wrap=True)
+                tell(line.append(text, "yellow" if key in ("notes", "refused") else ""))
 
 
 def _show_text(paragraphs: Sequence[str], named: str, *, whole: bool) -> None:
@@ -372,7 +361,7 @@ def _show_text(paragraphs: Sequence[str], named: str, *, whole: bool) -> None:
     if not paragraphs:
         return
     shown = paragraphs if whole else paragraphs[:_READ_AT_ONCE]
-    out().print(Text("\nWhat can be quoted from it:", style="bold"))
+    tell("\nWhat can be quoted from it:", "bold")
     for number, paragraph in enumerate(paragraphs):
         speaks = instructs(paragraph)
         if number < len(shown) or speaks:
@@ -380,7 +369,7 @@ def _show_text(paragraphs: Sequence[str], named: str, *, whole: bool) -> None:
             out().print(Text.assemble(mark, paragraph))
     if left := len(paragraphs) - len(shown):
         more = f"{counted(left, 'paragraph')} more: antiphon kb show {named} --text"
-        out().print(Text(f"\n{more}", style="dim"), soft_wrap=True)
+        tell(f"\n{more}", "dim")
 
 
 def diff(
@@ -389,15 +378,14 @@ def diff(
 ) -> None:
     """Show what the waiting revision of a document adds and drops."""
 
-    async def work(opened: OpenLibrary) -> int:
+    async def work(opened: OpenLibrary) -> None:
         from kb.library.library import changes
 
         lines = changes(opened.library, opened.document_of(document))
         for line in lines:
-            out().print(Text(line, style={"+": "green", "-": "red"}.get(line[0], "")), soft_wrap=True)
+            tell(line, {"+": "green", "-": "red"}.get(line[0], ""))
         if not lines:
-            err().print(Text("Nothing of it waits to be accepted."))
-        return 0
+            say("Nothing of it waits to be accepted.")
 
     _run_on_library(config, work)
 
@@ -412,7 +400,7 @@ def reject(documents: Named = None, source: AllOf = "", config: ConfigOption = N
     _run_on_library(config, lambda opened: _decide(opened, documents or [], source, State.REJECTED))
 
 
-async def _decide(opened: OpenLibrary, documents: Sequence[str], source: str, state: State) -> int:
+async def _decide(opened: OpenLibrary, documents: Sequence[str], source: str, state: State) -> None:
     if bool(documents) == bool(source):
         raise BadInput(
             "It is not clear what is meant.",
@@ -427,13 +415,12 @@ async def _decide(opened: OpenLibrary, documents: Sequence[str], source: str, st
     for revision in revisions:
         opened.library.decide(revision.revision, state, getuser())
         title = opened.library.document(revision.document)[0].title
-        out().print(Text(f"{state.value.capitalize()}: {title} ({revision.document})"), soft_wrap=True)
+        tell(f"{state.value.capitalize()}: {title} ({revision.document})")
     changed = await opened.follow()
     if not revisions:
-        out().print(Text("Nothing waits to be accepted."))
+        tell("Nothing waits to be accepted.")
     elif state is State.ACCEPTED:
-        out().print(Text(f"Searches now find {counted(changed.added, 'paragraph')} more."))
-    return 0
+        tell(f"Searches now find {counted(changed.added, 'paragraph')} more.")
 
 
 def trust(
@@ -449,11 +436,10 @@ def trust(
 ) -> None:
     """Say how far a source is trusted."""
 
-    async def work(opened: OpenLibrary) -> int:
+    async def work(opened: OpenLibrary) -> None:
         opened.check_source(source)
         opened.library.set_trust(source, level)
-        out().print(Text(f"{source}: {_TRUSTED[level]}"))
-        return 0
+        tell(f"{source}: {_TRUSTED[level]}")
 
     _run_on_library(config, work)
 
@@ -496,7 +482,7 @@ def search(
 ) -> None:
     """Search the knowledge base."""
 
-    async def work(settings: Settings) -> int:
+    async def work(settings: Settings) -> None:
         from bot.cli.render import show_evidence
         from bot.cli.report import evidence_document
         from core.engine.ports import EvidenceQuery
@@ -514,37 +500,34 @@ def search(
 
         evidence = await open_knowledge(settings, open_embedder(settings), language_of_words).search(question)
         for note in evidence.notes:
-            err().print(Text(note, style="yellow"), soft_wrap=True)
+            say(note, "yellow")
         if as_json:
             print_document({"query": text, "evidence": [evidence_document(passage) for passage in evidence.passages]})
-            return 0
+            return
         for number, passage in enumerate(evidence.passages, start=1):
             show_evidence(out(), number, passage)
         if not evidence.passages:
-            err().print(Text("No passage bears on this. Try other words, or the group that the post attacks."))
-        return 0
+            say("No passage bears on this. Try other words, or the group that the post attacks.")
 
     run(config, work)
 
 
 def _paragraphs(library: Library) -> int:
-    """How many paragraphs a library serves."""
     return sum(len(paragraphs) for _, paragraphs in library.served().values())
 
 
 def remove(documents: Ids, config: ConfigOption = None) -> None:
     """Remove documents, with their files and their paragraphs."""
 
-    async def work(opened: OpenLibrary) -> int:
+    async def work(opened: OpenLibrary) -> None:
         chosen = [opened.library.document(opened.document_of(document))[0] for document in documents]
         before = _paragraphs(opened.library)
         for listed in {each.id: each for each in chosen}.values():
             opened.remove(listed.id)
-            out().print(Text(f"Removed: {listed.title} ({listed.id})"), soft_wrap=True)
+            tell(f"Removed: {listed.title} ({listed.id})")
         await opened.follow()
         fewer = before - _paragraphs(opened.library)
-        out().print(Text(f"Searches find {counted(fewer, 'paragraph')} less."))
-        return 0
+        tell(f"Searches find {counted(fewer, 'paragraph')} less.")
 
     _run_on_library(config, work)
 
@@ -552,21 +535,20 @@ def remove(documents: Ids, config: ConfigOption = None) -> None:
 def stats(as_json: JsonOption = False, config: ConfigOption = None) -> None:
     """Count what the library holds."""
 
-    async def work(opened: OpenLibrary) -> int:
+    async def work(opened: OpenLibrary) -> None:
         from kb.starter.facts import STARTER_FACTS, load_facts
 
         rows = [{"source": source, **counts} for source, counts in opened.library.counts().items()]
         facts = len(load_facts(STARTER_FACTS))
         if as_json:
             print_document({"starter_facts": facts, "sources": rows})
-            return 0
-        out().print(Text(f"{facts:,} starter facts ship with Antiphon."))
+            return
+        tell(f"{facts:,} starter facts ship with Antiphon.")
         if not rows:
-            out().print(Text("Your own library is empty: `antiphon kb build` or `antiphon kb add` fills it."))
-            return 0
+            tell("Your own library is empty: `antiphon kb build` or `antiphon kb add` fills it.")
+            return
         shown = [{_COUNTED.get(name, name): count for name, count in row.items()} for row in rows]
-        show_table("sources", shown, list(shown[0]), as_json=False)
-        return 0
+        show_table(shown)
 
     _run_on_library(config, work)
 
@@ -584,8 +566,8 @@ def verify(
             print_document({"ok": not faults, "faults": faults})
         else:
             for fault in faults:
-                out().print(Text(f"Damaged: {fault}"), soft_wrap=True)
-            out().print(Text(_after_verify(len(faults), repair=repair)), soft_wrap=True)
+                tell(f"Damaged: {fault}")
+            tell(_after_verify(len(faults), repair=repair))
         return EXIT_UNAVAILABLE if faults else 0
 
     _run_on_library(config, work)
@@ -607,7 +589,7 @@ def export(
 ) -> None:
     """Write the manifest: a row for each document, with its file, licence and hash."""
 
-    async def work(opened: OpenLibrary) -> int:
+    async def work(opened: OpenLibrary) -> None:
         rows = [
             manifest(listed, refused, opened.library.revisions(listed.id))
             for listed, refused in opened.library.documents()
@@ -617,7 +599,6 @@ def export(
         else:
             with file.open("w", encoding="utf-8", newline="") as writing:
                 write_rows(rows, writing, is_csv=file.suffix == ".csv")
-        return 0
 
     _run_on_library(config, work)
 
@@ -625,12 +606,11 @@ def export(
 def embed(config: ConfigOption = None) -> None:
     """Make vectors for what is found only by its words so far. It can be stopped at any time."""
 
-    async def work(opened: OpenLibrary) -> int:
+    async def work(opened: OpenLibrary) -> None:
         with progress_bar() as bar:
             task = bar.add_task("paragraphs", total=None)
             done = await opened.embed(lambda done, total: bar.update(task, completed=done, total=total))
-        out().print(Text(f"Found by meaning, too: {counted(done, 'paragraph')}."))
-        return 0
+        tell(f"Found by meaning, too: {counted(done, 'paragraph')}.")
 
     _run_on_library(config, work)
 
@@ -638,15 +618,14 @@ def embed(config: ConfigOption = None) -> None:
 def push(config: ConfigOption = None) -> None:
     """Copy the library to the Qdrant server of config.toml. It goes on where it was stopped."""
 
-    async def work(settings: Settings) -> int:
+    async def work(settings: Settings) -> None:
         from bot.compose.library import open_library
 
         async with open_library(settings) as opened:
             with progress_bar() as bar:
                 task = bar.add_task("paragraphs", total=None)
                 count = await opened.push(settings, lambda done, total: bar.update(task, completed=done, total=total))
-        out().print(Text(f"On {settings.kb.qdrant_url}: {counted(count, 'paragraph')}."))
-        return 0
+        tell(f"On {settings.kb.qdrant_url}: {counted(count, 'paragraph')}.")
 
     run(config, work)
 

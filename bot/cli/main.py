@@ -158,13 +158,7 @@ LATER: Final = (
         "bot.cli.mastodon",
         "mastodon",
     ),
-    Later(
-        "kb",
-        _KNOWLEDGE,
-        "The knowledge base: the facts that ship, and documents of your own.",
-        "bot.cli.kb",
-        "kb",
-    ),
+    Later("kb", _KNOWLEDGE, "The knowledge base: the facts that ship, and documents of your own.", "bot.cli.kb", "kb"),
     Later(
         "serve",
         _RUN,

@@ -17,7 +17,7 @@ from adapters.mastodon.connection.instance import Instance
 from adapters.mastodon.connection.refs import NAME, full_name_of
 from adapters.mastodon.connection.statuses import is_feed, why_closed
 from adapters.mastodon.manage import AccountFinding, begin, finish, instance_address, look
-from bot.cli.command import EXIT_UNAVAILABLE, ConfigOption, JsonOption, counted, out, print_document, run_to_exit
+from bot.cli.command import EXIT_UNAVAILABLE, ConfigOption, JsonOption, counted, print_document, run_to_exit, tell
 from bot.cli.communities import operator
 from bot.cli.output import run
 from bot.compose.application import open_database
@@ -28,12 +28,11 @@ from core.desk.rules.roles import Person, Role
 from core.errors import BadInput
 
 mastodon = typer.Typer(
-    help="Mastodon: log in, look at the account, its team, and the instances that it may answer.",
-    no_args_is_help=True,
+    help="Mastodon: log in, look at the account, its team, and the instances that it may answer.", no_args_is_help=True
 )
 _T = TypeVar("_T")
 _DOMAIN: Final = re.compile(r"\A(?:(?:[\w-]+\.)+[\w-]+(?::\d+)?|localhost(?::\d+)?)")
-_MARKS: Final = {True: "ok   ", False: "BAD  ", None: "look "}
+_MARKS: Final = {True: ("ok   ", "green"), False: ("BAD  ", "bold red"), None: ("look ", "yellow")}
 
 Accounts = Annotated[
     list[str] | None,
@@ -50,23 +49,19 @@ def login(
 ) -> None:
     """Get a token: open an address while you are logged in as the account, allow what is asked, and paste the code."""
 
-    async def work() -> int:
+    async def work() -> None:
         url = instance_address(instance)
         begun = await begin(url, is_moderator=is_moderator)
         whose = "a moderator of the instance" if is_moderator else "the account that Antiphon is to use"
         text = f"Log in as {whose}, open this address, and allow what is asked:\n\n{begun.address}\n"
-        out().print(Text(text), soft_wrap=True)
+        tell(text)
         granted = await finish(begun, typer.prompt("The code that is shown then"))
         name = "MODERATOR_TOKEN" if is_moderator else "TOKEN"
-        out().print(
-            Text(
-                "Set this in the environment, and put it into no file that you share:\n\n"
-                f"export ANTIPHON__MASTODON__URL={quote(url)}\n"
-                f"export ANTIPHON__MASTODON__{name}={quote(granted.token)}\n"
-            ),
-            soft_wrap=True,
+        tell(
+            "Set this in the environment, and put it into no file that you share:\n\n"
+            f"export ANTIPHON__MASTODON__URL={quote(url)}\n"
+            f"export ANTIPHON__MASTODON__{name}={quote(granted.token)}\n"
         )
-        return 0
 
     run_to_exit(work)
 
@@ -100,7 +95,7 @@ def team(
 ) -> None:
     """Give accounts a role. They decide on the dashboard, with an account made by antiphon web account."""
 
-    async def work(settings: Settings) -> int:
+    async def work(settings: Settings) -> None:
         home, people = await _with_client(settings, lambda client: looked_up(client, accounts or []))
         async with open_database(settings, creates=bool(accounts)) as database:
             desk = CommunityDesk(database)
@@ -110,8 +105,7 @@ def team(
             view = await desk.view(place, operator())
         for member in view.members:
             name, known_as = member.person.name or member.person.user, f"{member.person.platform}/{member.person.user}"
-            out().print(Text(f"  @{name}  {', '.join(sorted(member.roles))}  {known_as}"), soft_wrap=True)
-        return 0
+            tell(f"  @{name}  {', '.join(sorted(member.roles))}  {known_as}")
 
     run(config, work)
 
@@ -154,17 +148,16 @@ def place(
         }
         return replace(rules, **{name: value for name, value in options.items() if value is not None})  # type: ignore[arg-type]
 
-    async def work(settings: Settings) -> int:
+    async def work(settings: Settings) -> None:
         home = await _with_client(settings, _home)
         async with open_database(settings) as database:
             desk = CommunityDesk(database)
             community = await desk.known(NAME, home)
             policy = await desk.configure(community, _with_place(instance, choose), operator())
         for domain, rules in sorted(policy.places.items()):
-            out().print(Text(_rules(domain, rules)), soft_wrap=True)
+            tell(_rules(domain, rules))
         if not policy.places:
-            out().print(Text("No instance agreed to replies yet: nothing is posted."))
-        return 0
+            tell("No instance agreed to replies yet: nothing is posted.")
 
     run(config, work)
 
@@ -187,14 +180,10 @@ def watch(
     config: ConfigOption = None,
 ) -> None:
     """Watch feeds of the instance for hateful posts, which become cases; without FEED, show what is watched."""
-    options = {
-        "watched_channels": [] if is_off else feeds or None,
-        "keywords": keywords or None,
-        "one_in": one_in,
-    }
+    options = {"watched_channels": [] if is_off else feeds or None, "keywords": keywords or None, "one_in": one_in}
     changes = {name: value for name, value in options.items() if value is not None}
 
-    async def work(settings: Settings) -> int:
+    async def work(settings: Settings) -> None:
         for name in feeds or ():
             if not is_feed(name):
                 raise BadInput(f"{name} is not a feed.", remedy="Write a hashtag such as '#football', or local.")
@@ -205,11 +194,10 @@ def watch(
             policy = await desk.configure(community, lambda _: changes, operator())
         for name in policy.watched_channels:
             closed = why_closed(instance, name)
-            out().print(Text(closed or f"{name} is watched."), soft_wrap=True)
+            tell(closed or f"{name} is watched.")
         words = ", ".join(policy.keywords) or "none"
         text = f"Keywords: {words}; one false alarm in {policy.one_in:,} harmless posts at most."
-        out().print(Text(text if policy.watched_channels else "Nothing is watched."), soft_wrap=True)
-        return 0
+        tell(text if policy.watched_channels else "Nothing is watched.")
 
     run(config, work)
 
@@ -291,8 +279,5 @@ def _rules(domain: str, rules: PlaceRules) -> str:
 
 
 def _tell(finding: AccountFinding) -> None:
-    mark = {True: "green", False: "bold red", None: "yellow"}[finding.ok]
     text = f"{finding.name}: {finding.said}." if not finding.said.endswith(".") else f"{finding.name}: {finding.said}"
-    out().print(
-        Text.assemble((_MARKS[finding.ok], mark), text, f" {finding.remedy}" if finding.remedy else ""), soft_wrap=True
-    )
+    tell(Text.assemble(_MARKS[finding.ok], text, f" {finding.remedy}" if finding.remedy else ""))

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Annotated, Any, Final, cast
 
 import typer
-from rich.text import Text
 
-from bot.cli.command import EXIT_NO_DRAFT, ConfigOption, JsonOption, err, out, print_document, run_to_exit
+from bot.cli.command import EXIT_NO_DRAFT, ConfigOption, JsonOption, print_document, run_to_exit, say, tell
 from bot.cli.output import PreparationBar
 from bot.compose.engine import open_engine
 from bot.compose.models import check_reachable, server_of, voice_of, writer_of
@@ -73,10 +72,9 @@ def try_model(
     if posts > most:
         raise BadInput(f"There are {most} sample posts.", remedy=f"Give --posts a number up to {most}.")
 
-    def tell(*lines: str) -> None:
-        if not as_json:
-            for line in lines:
-                _print(line)
+    def show(*lines: str) -> None:
+        for line in () if as_json else lines:
+            tell(line)
 
     async def work() -> int:
         settings = load_settings(config)
@@ -85,27 +83,27 @@ def try_model(
         async with open_engine(settings, bar) as engine:
             bar.close()
             chat, writer = cast("ChatProtocol", engine.model), writer_of(settings)
-            _say(f"{writer.model}, {server}")
+            say(f"{writer.model}, {server}")
             lacking = await try_server(chat)
-            tell(f"Server: {'; '.join(lacking) or 'it takes all that is asked of it'}.")
+            show(f"Server: {'; '.join(lacking) or 'it takes all that is asked of it'}.")
             readings, read = [*known_readings(), *own], dict[str, Share]()
             for language in dict.fromkeys(each.language for each in readings):
-                _say(f"Now the readings in {name_of(language)}.")
+                say(f"Now the readings in {name_of(language)}.")
                 read |= await try_readings(chat, writer, [each for each in readings if each.language == language])
-                tell(f"Read rightly in {name_of(language)}: {read[language]}.")
-            _say("Now 8 comparisons.")
+                show(f"Read rightly in {name_of(language)}: {read[language]}.")
+            say("Now 8 comparisons.")
             pairs = await try_pairs(chat, writer)
-            tell(f"Compared rightly: {pairs}.")
+            show(f"Compared rightly: {pairs}.")
             profile, voice, tried = settings.profile_named(), voice_of(settings), list[DraftTrial]()
             for number, sample in enumerate(samples[:posts], start=1):
-                _say(f"Now sample post {number} of {posts}.")
+                say(f"Now sample post {number} of {posts}.")
                 tried += await try_drafts(engine, [sample], profile, voice)
-                tell(*_lines_of(tried[-1]))
+                show(*_lines_of(tried[-1]))
             trial = trial_of(server, writer.model, chat.abilities.lacking() or lacking, read, pairs, tried)
         keep(settings.trials_file, trial)
         if as_json:
             print_document(_document(trial, tried))
-        tell("", *_summary(trial, tried, price_in, price_out), f"Kept in {settings.trials_file}.")
+        show("", *_summary(trial, tried, price_in, price_out), f"Kept in {settings.trials_file}.")
         return 0 if trial.writes or not posts else EXIT_NO_DRAFT
 
     run_to_exit(work)
@@ -146,11 +144,3 @@ def _document(trial: Trial, tried: Sequence[DraftTrial]) -> dict[str, Any]:
     ]  # fmt: skip
     fit = {"read": trial.reads, "write": trial.writes, "judge": trial.judges}
     return asdict(trial) | {"fit": fit, "verdict": trial.verdict(), "posts": drafts}
-
-
-def _print(line: str) -> None:
-    out().print(Text(line), soft_wrap=True)
-
-
-def _say(line: str) -> None:
-    err().print(Text(line), soft_wrap=True)

@@ -11,7 +11,7 @@ from rich import progress
 from rich.table import Table
 from rich.text import Text
 
-from bot.cli.command import as_json, err, out, print_document, run_to_exit
+from bot.cli.command import as_json, err, out, run_to_exit
 from kb.documents import ListedDocument, citation
 from kb.library.library import Revision
 
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from bot.settings import Settings
 
 
-def run(config: Path | None, work: Callable[[Settings], Coroutine[Any, Any, int]]) -> None:
+def run(config: Path | None, work: Callable[[Settings], Coroutine[Any, Any, int | None]]) -> None:
     """Do a command's work with the settings, and leave with its exit code."""
     from bot.settings import load_settings
 
@@ -118,14 +118,10 @@ def manifest(listed: ListedDocument, refused: str | None, revisions: Sequence[Re
     }
 
 
-def show_table(name: str, rows: Sequence[dict[str, Any]], columns: Sequence[str], *, as_json: bool) -> None:
-    """Rows as a table for people, or as one JSON document under a name."""
-    if as_json:
-        print_document({name: list(rows)})
-        return
-    table = Table(*columns, box=None, padding=(0, 1, 0, 0))
+def show_table(rows: Sequence[dict[str, Any]]) -> None:
+    table = Table(*rows[0], box=None, padding=(0, 1, 0, 0))
     for row in rows:
-        table.add_row(*(Text(_cell(row.get(column))) for column in columns))
+        table.add_row(*(Text(_cell(value)) for value in row.values()))
     out().print(table)
 
 

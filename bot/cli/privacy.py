@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
 from bot.cli import command
 from bot.cli.output import run
@@ -67,7 +66,7 @@ def erase(
         if as_json:
             command.print_document(asdict(erased))
         else:
-            command.out().print(Text(_outcome(erased, settings)), soft_wrap=True)
+            command.tell(_outcome(erased, settings))
         return 0 if erased.is_known else command.EXIT_NO_DRAFT
 
     run(config, work)
@@ -110,11 +109,10 @@ def export(
 ) -> None:
     """Write the cases of a community to a file. People are pseudonyms in it."""
 
-    async def work(settings: Settings) -> int:
+    async def work(settings: Settings) -> None:
         async with open_database(settings) as database:
             count = await write_export(rows_of(database, community), file, how)
-        command.out().print(Text(f"{command.counted(count, 'case')} in {file}."), soft_wrap=True)
-        return 0
+        command.tell(f"{command.counted(count, 'case')} in {file}.")
 
     run(config, work)
 
@@ -133,9 +131,9 @@ def run_once(as_json: command.JsonOption = False, config: command.ConfigOption =
             command.print_document({"chores": [asdict(done) for done in ran]})
         else:
             for done in ran:
-                command.out().print(Text(done.said), soft_wrap=True)
+                command.tell(done.said)
             if not ran:
-                command.out().print(Text("Nothing is due."))
+                command.tell("Nothing is due.")
         return 0 if all(done.state is JobState.DONE for done in ran) else command.EXIT_UNAVAILABLE
 
     run(config, work)

@@ -162,7 +162,6 @@ def show_evidence(console: Console, number: int, passage: models.Evidence) -> No
 
 
 def show_draft(console: Console, draft: models.Draft, reviews: Mapping[str, ReviewOfPrepared]) -> None:
-    """A draft with its origin, scores, receipts and warnings."""
     body = Text(draft.text)
     body.append(f"\n\nOrigin: {origin_in_words(draft, reviews)}")
     if draft.read_by is not None:

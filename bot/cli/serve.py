@@ -8,9 +8,8 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import typer
-from rich.text import Text
 
-from bot.cli.command import ConfigOption, ProfileOption, err, run_to_exit
+from bot.cli.command import ConfigOption, ProfileOption, run_to_exit, say
 from bot.cli.output import PreparationBar
 from bot.compose.application import Application, open_application
 from bot.compose.engine import open_engine
@@ -30,20 +29,16 @@ app = typer.Typer()
 
 
 @app.command()
-def serve(
-    profile: ProfileOption = "",
-    config: ConfigOption = None,
-) -> None:
+def serve(profile: ProfileOption = "", config: ConfigOption = None) -> None:
     """Serve every configured chat platform until Ctrl-C or SIGTERM. If one fails, the others go on."""
 
-    async def begin() -> int:
+    async def begin() -> None:
         settings = load_settings(config)
         async with operated(settings) as status:
             wanted, served = settings.profile_named(profile), platforms_to_serve(settings)
             # What is wrong shows before a model is loaded.
             opening = open_engine(settings, PreparationBar(), on_call=counted(settings))
             await _serve(settings, served, wanted, opening, status)
-        return 0
 
     run_to_exit(begin)
 
@@ -59,7 +54,7 @@ async def _serve(
 
     def say_end() -> None:
         status.stop()
-        err().print(Text(f"Stopping: what is being drafted has {drain_seconds:g} seconds. Once more to stop at once."))
+        say(f"Stopping: what is being drafted has {drain_seconds:g} seconds. Once more to stop at once.")
 
     with ending_at_once():
         language.prepare()  # later it would keep a platform waiting for longer than it does
@@ -75,7 +70,7 @@ async def _serve(
                     _pages(settings, application),
                 ):
                     await serve_all(application, stop, drain_seconds)
-    err().print(Text("Stopped. What was not finished is in the queue again."))
+    say("Stopped. What was not finished is in the queue again.")
 
 
 @asynccontextmanager
@@ -88,7 +83,7 @@ async def _pages(settings: Settings, application: Application) -> AsyncIterator[
     from bot.compose.web import dashboard  # its templates and hashes are not needed where there is none
 
     async with dashboard(settings, application, DoctorSetupChecks(settings, application.database)) as (address, _):
-        err().print(Text(f"The dashboard is at {address}"), soft_wrap=True)
+        say(f"The dashboard is at {address}")
         yield
 
 
@@ -96,12 +91,12 @@ def say_standing(standing: PlatformStatus) -> None:
     """Tell the person who started the process the state of a platform from now on."""
     name = standing.platform
     if standing.state is PlatformState.CONNECTED:
-        err().print(Text(f"{name} is connected. Ctrl-C stops."))
+        say(f"{name} is connected. Ctrl-C stops.")
         if standing.note:
-            err().print(Text(standing.note), soft_wrap=True)
+            say(standing.note)
         return
     text = f"{name}: {standing.message} {standing.remedy}".strip()
     if standing.state is PlatformState.WAITING:
-        err().print(Text(f"{text} Tried again in {standing.wait_seconds:.0f} s."), soft_wrap=True)
+        say(f"{text} Tried again in {standing.wait_seconds:.0f} s.")
     elif standing.state is PlatformState.REFUSED:
-        err().print(Text(f"{text} Then start Antiphon again; until then {name} is not served."), soft_wrap=True)
+        say(f"{text} Then start Antiphon again; until then {name} is not served.")

@@ -31,8 +31,9 @@ from bot.cli.command import (
     ConfigOption,
     complain,
     counted,
-    err,
     out,
+    say,
+    tell,
 )
 from bot.cli.communities import operator
 from bot.cli.doctor.database import is_there
@@ -538,18 +539,9 @@ def _voice_of(questions: Questions, before: Settings, there: CommunityView | Non
 
 def _voice(questions: Questions, language: str, tone: str) -> tuple[str, str]:
     """How replies speak: the language where a post's own cannot be told, and the tone."""
-
-    def written(answer: str) -> str:
-        check_language(answer)
-        return answer
-
-    def tone_of(answer: str) -> str:
-        check_tone(answer)
-        return answer
-
     return (
-        questions.ask("The language of the community: en, es, it or eu", written, default=language),
-        questions.ask("How replies sound, in a few words", tone_of, default=tone),
+        questions.ask("The language of the community: en, es, it or eu", str, default=language, look=check_language),
+        questions.ask("How replies sound, in a few words", str, default=tone, look=check_tone),
     )
 
 
@@ -663,10 +655,10 @@ def setup(config: ConfigOption = None) -> None:
         answers = ask_all(questions, config)
         answers.settings()
         if not questions.confirm(f"\nWrite {answers.file}", default=True):
-            err().print(Text("Nothing was changed."))
+            say("Nothing was changed.")
             return
     except KeyboardInterrupt:
-        err().print(Text("\nStopped. Nothing was changed."))
+        say("\nStopped. Nothing was changed.")
         raise typer.Exit(EXIT_INTERRUPTED) from None
     except NoMoreAnswers:
         complain("The answers ended before the questions did. Nothing was changed.")
@@ -677,7 +669,7 @@ def setup(config: ConfigOption = None) -> None:
     try:
         view = asyncio.run(carry_out(answers))
     except KeyboardInterrupt:
-        err().print(Text("\nStopped. Run antiphon setup again: it goes on from what was written."))
+        say("\nStopped. Run antiphon setup again: it goes on from what was written.")
         raise typer.Exit(EXIT_INTERRUPTED) from None
     except AntiphonError as fault:
         complain(f"{fault} Then run antiphon setup again.")
@@ -701,5 +693,5 @@ def _tell(answers: Answers, view: CommunityView | None) -> None:
         lines += ["", f"Next: antiphon serve{named}"]
         lines += [f"Add the bot: {answers.invitation}"] if answers.invitation else []
     lines.append(f"Is all there? antiphon doctor{named}")
-    out().print(Text("\n".join(lines)), soft_wrap=True)
+    tell("\n".join(lines))
     sys.stdout.flush()

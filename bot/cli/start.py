@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
 from bot.cli import command
 from bot.cli.output import PreparationBar
@@ -31,9 +30,8 @@ def run(profile: command.ProfileOption = "", config: command.ConfigOption = None
     """Decide about posts on a page of this machine: a sample community's, or your own. No chat platform is served."""
     from bot.cli.sample_town import review_on_page
 
-    async def work() -> int:
+    async def work() -> None:
         await review_on_page(command.out(), load_settings(config), profile, PreparationBar())
-        return 0
 
     command.run_to_exit(work)
 
@@ -73,7 +71,7 @@ def doctor(
                 checks.append(check)
                 if not as_json:
                     line = f"{'ok ' if check.ok else 'BAD'} {check.name}: {check.detail} {check.remedy}"
-                    command.out().print(Text(line.rstrip()), soft_wrap=True)
+                    command.tell(line.rstrip())
                     sys.stdout.flush()
         finally:
             bar.close()

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
-from bot.cli.command import ConfigOption, err, given, out
+from bot.cli.command import ConfigOption, given, say, tell
 from bot.cli.output import run
 from bot.compose.application import open_database
 from bot.compose.web import origins_of
@@ -49,7 +48,7 @@ def account(
     async def work(accounts: WebAccounts, _: ApiTokens, __: Settings) -> None:
         await accounts.keep(name, password, who)
         named = ", ".join(f"{person.platform}/{person.user}" for person in who)
-        out().print(Text(f"{name} is {named} on the dashboard. What they may do is what their roles there allow."))
+        tell(f"{name} is {named} on the dashboard. What they may do is what their roles there allow.")
 
     _do(config, work)
 
@@ -61,7 +60,7 @@ def link(name: Name, config: ConfigOption = None) -> None:
     async def work(accounts: WebAccounts, _: ApiTokens, settings: Settings) -> None:
         address = _address(settings)
         secret = await accounts.link(name)
-        out().print(Text(f"{address}/link/{secret}"), soft_wrap=True)
+        tell(f"{address}/link/{secret}")
 
     _do(config, work)
 
@@ -75,12 +74,12 @@ def list_(config: ConfigOption = None) -> None:
         for each in all_accounts:
             named = ", ".join(f"{person.platform}/{person.user}" for person in each.people)
             how = "by password or link" if each.password else "by link"
-            out().print(Text(f"{each.name}  {named}  {how}"), soft_wrap=True)
+            tell(f"{each.name}  {named}  {how}")
             for token in made:
                 if token.account == each.name:
-                    out().print(Text(f"  token {_in_words(token)}"), soft_wrap=True)
+                    tell(f"  token {_in_words(token)}")
         if not all_accounts:
-            out().print(Text("There is no account yet: antiphon web account NAME PLATFORM/ID makes one."))
+            tell("There is no account yet: antiphon web account NAME PLATFORM/ID makes one.")
 
     _do(config, work)
 
@@ -106,10 +105,8 @@ def token(
 
     async def work(_: WebAccounts, tokens: ApiTokens, settings: Settings) -> None:
         made = await tokens.make(name, purpose, scope or [Scope.READ], days)
-        out().print(Text(made), soft_wrap=True)
-        err().print(
-            Text(f"Keep it like a password. The API is at {_address(settings)}/api/openapi.json."), soft_wrap=True
-        )
+        tell(made)
+        say(f"Keep it like a password. The API is at {_address(settings)}/api/openapi.json.")
 
     _do(config, work)
 
@@ -124,7 +121,7 @@ def revoke(
     async def work(_: WebAccounts, tokens: ApiTokens, __: Settings) -> None:
         if not await tokens.revoke(token):
             raise BadInput(f"There is no token {token}.", remedy="antiphon web list shows them.")
-        out().print(Text(f"The token {token} is valid no more."))
+        tell(f"The token {token} is valid no more.")
 
     _do(config, work)
 
@@ -136,17 +133,16 @@ def remove(name: Name, config: ConfigOption = None) -> None:
     async def work(accounts: WebAccounts, _: ApiTokens, __: Settings) -> None:
         if not await accounts.remove(name):
             raise BadInput(f"There is no account {name}.", remedy="antiphon web list shows them.")
-        out().print(Text(f"{name} is gone."))
+        tell(f"{name} is gone.")
 
     _do(config, work)
 
 
 def _do(config: Path | None, work: Callable[[WebAccounts, ApiTokens, Settings], Awaitable[None]]) -> None:
-    async def begin(settings: Settings) -> int:
+    async def begin(settings: Settings) -> None:
         async with open_database(settings) as database:
             accounts = WebAccounts(database)
             await work(accounts, ApiTokens(database, accounts), settings)
-        return 0
 
     run(config, begin)
 

@@ -217,11 +217,7 @@ async def open_application(
             edit_reader=RememberingReader(engine.readers.drafts),
         )
         outbox = Outbox(
-            database,
-            platforms,
-            role_sources=platforms.role_sources,
-            limits=limits,
-            on_fault=platforms.report,
+            database, platforms, role_sources=platforms.role_sources, limits=limits, on_fault=platforms.report
         )
         queue = _queue(database, settings, name, attempts)
         chores = all_chores(

@@ -280,9 +280,7 @@ def _tell_nobody(what: str, done: int, total: int) -> None:
 
 @asynccontextmanager
 async def open_engine(
-    settings: Settings,
-    on_preparing: OnPreparing | None = None,
-    on_call: OnCall = tell_nobody,
+    settings: Settings, on_preparing: OnPreparing | None = None, on_call: OnCall = tell_nobody
 ) -> AsyncIterator[Engine]:
     """The engine over the configured model and the knowledge base.
 

@@ -109,10 +109,7 @@ KINDS: Final = (
         "set ANTIPHON__TELEGRAM__TOKEN in the environment; docs/platforms/telegram.md says where to get one",
     ),
     PlatformKind(
-        "Mastodon",
-        _mastodon,
-        "run antiphon mastodon login; docs/platforms/mastodon.md says more",
-        has_review=False,
+        "Mastodon", _mastodon, "run antiphon mastodon login; docs/platforms/mastodon.md says more", has_review=False
     ),
 )
 

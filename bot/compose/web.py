@@ -117,5 +117,4 @@ def _check_login(platform: str, needed: Mapping[str, str], secret: str) -> None:
 
 
 def keeping_of(desk: DeskSettings) -> RetentionPeriods:
-    """How long things are kept by these settings."""
     return RetentionPeriods(desk.draft_hours, desk.retention_days, desk.statistics_months, desk.backup_days)

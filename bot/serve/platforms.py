@@ -49,13 +49,7 @@ class Standings:
         say: is told of every change.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        names: Collection[str],
-        owner: str,
-        say: OnStanding = unwatched,
-    ) -> None:
+    def __init__(self, database: Database, names: Collection[str], owner: str, say: OnStanding = unwatched) -> None:
         self._database = database
         self.owner = owner
         self._say = say

@@ -8,7 +8,7 @@ models. The dashboard's pages of setup ask ``DoctorSetupChecks``, which loads no
 import asyncio
 import shutil
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime, timedelta
@@ -107,32 +107,21 @@ async def _telegram(settings: Settings) -> str:
 
 
 async def _mastodon(settings: Settings) -> list[Finding]:
-    from adapters.mastodon.connection.client import MastodonClient, MastodonOptions  # as of Discord
-    from adapters.mastodon.manage import look
+    from adapters.mastodon.connection.client import MastodonOptions  # as of Discord
+    from adapters.mastodon.manage import AccountFinding, look
+    from bot.cli.mastodon import with_account
 
-    wanted = settings.mastodon
-    name = "account on mastodon"
+    wanted, name, looks = settings.mastodon, "account on mastodon", list[AccountFinding]()
 
-    async def ask() -> list[Finding]:
+    async def ask() -> str:
         tokens = (wanted.token.get_secret_value(), wanted.moderator_token.get_secret_value())
-        client = MastodonClient(MastodonOptions(wanted.url.rstrip("/"), *tokens))
         with _told_to_somebody():
-            await client.open()
-            try:
-                looks = await look(client)
-            finally:
-                await client.close()
-        wrong = [Finding(f"{name}: {each.name}", False, each.said, each.remedy) for each in looks if each.ok is False]
-        return wrong or [Finding(name, True, f"{looks[0].said} may do what it needs to")]
+            looks.extend(await with_account(MastodonOptions(wanted.url.rstrip("/"), *tokens), look))
+        return f"{looks[0].said} may do what it needs to"
 
-    findings: list[Finding] = []
-
-    async def ask_once() -> str:
-        findings.extend(await ask())
-        return ""
-
-    failed = await finding_of(name, ask_once)
-    return findings if failed.ok else [failed]
+    found = await finding_of(name, ask)
+    wrong = [Finding(f"{name}: {each.name}", False, each.said, each.remedy) for each in looks if each.ok is False]
+    return wrong or [found]
 
 
 @contextmanager
@@ -247,45 +236,29 @@ async def examine_cases(settings: Settings) -> list[Finding]:
     except AntiphonError as err:
         return [Finding("cases", False, err.message, err.remedy)]
     is_served = any(standing.state is PlatformState.CONNECTED and not standing.is_gone for standing in platforms)
-    checks: tuple[Callable[[], Iterator[Finding]], ...] = (
-        lambda: _drafting(facts),
-        lambda: _review(facts, timedelta(hours=settings.desk.draft_hours)),
-        lambda: _sending(facts),
-        lambda: _posting(facts),
-        lambda: _schedule(facts, is_served=is_served),
-    )
-    return [finding for check in checks for finding in check()]
+    kept = timedelta(hours=settings.desk.draft_hours)
+    alone = [_drafting(facts), _review(facts, kept), _sending(facts)]
+    return [*alone, *_posting(facts), *_schedule(facts, is_served=is_served)]
 
 
-def _drafting(overdue: Overdue) -> Iterator[Finding]:
+def _drafting(overdue: Overdue) -> Finding:
     name, waiting = "drafting", overdue.undrafted
+    cases, workers = counted(waiting.count, "case"), counted(overdue.workers, "worker")
     if waiting.since is None or overdue.now - waiting.since < (_QUEUE if overdue.workers else PATIENCE):
-        yield Finding(
-            name, True, f"{counted(waiting.count, 'case')} to draft, {counted(overdue.workers, 'worker')} busy"
-        )
-    elif overdue.workers:
-        yield Finding(
-            name,
-            False,
-            f"{counted(waiting.count, 'case')} to draft, the first since {_at(waiting.since)}, with "
-            f"{counted(overdue.workers, 'worker')} at work.",
-            "Run more workers (antiphon worker), use a faster model, or raise desk.drafts_at_once.",
-        )
-    else:
-        yield Finding(
-            name,
-            False,
-            f"{counted(waiting.count, 'case')} to draft, the first since {_at(waiting.since)}, and no worker drafts.",
-            "Run: antiphon serve, or: antiphon worker. If one runs, read its log: the model may be away.",
-        )
+        return Finding(name, True, f"{cases} to draft, {workers} busy")
+    first = f"{cases} to draft, the first since {_at(waiting.since)}"
+    if overdue.workers:
+        remedy = "Run more workers (antiphon worker), use a faster model, or raise desk.drafts_at_once."
+        return Finding(name, False, f"{first}, with {workers} at work.", remedy)
+    remedy = "Run: antiphon serve, or: antiphon worker. If one runs, read its log: the model may be away."
+    return Finding(name, False, f"{first}, and no worker drafts.", remedy)
 
 
-def _review(overdue: Overdue, kept: timedelta) -> Iterator[Finding]:
+def _review(overdue: Overdue, kept: timedelta) -> Finding:
     waiting = overdue.undecided
     if waiting.since is None or overdue.now - waiting.since < kept / 2:
-        yield Finding("review", True, f"{counted(waiting.count, 'case')} before moderators")
-        return
-    yield Finding(
+        return Finding("review", True, f"{counted(waiting.count, 'case')} before moderators")
+    return Finding(
         "review",
         False,
         f"{counted(waiting.count, 'case')} before moderators, the first since {_at(waiting.since)}.",
@@ -294,12 +267,11 @@ def _review(overdue: Overdue, kept: timedelta) -> Iterator[Finding]:
     )
 
 
-def _sending(overdue: Overdue) -> Iterator[Finding]:
+def _sending(overdue: Overdue) -> Finding:
     unknown = overdue.unknown
     if unknown.since is None or overdue.now - unknown.since < PATIENCE:
-        yield Finding("sending", True, "no reply waits for a person to look for it")
-        return
-    yield Finding(
+        return Finding("sending", True, "no reply waits for a person to look for it")
+    return Finding(
         "sending",
         False,
         f"Nobody knows whether {counted(unknown.count, 'reply', 'replies')} arrived, the first sent at "
@@ -330,12 +302,8 @@ def _schedule(overdue: Overdue, *, is_served: bool) -> Iterator[Finding]:
             "Start antiphon serve again. If that does not help, run the chores by hand: antiphon schedule run-once.",
         )
     elif not overdue.given_up:
-        led = (
-            "led"
-            if overdue.led_until is not None and overdue.led_until >= overdue.now
-            else "not led: nothing is served"
-        )
-        yield Finding("schedule", True, led)
+        is_led = overdue.led_until is not None and overdue.led_until >= overdue.now
+        yield Finding("schedule", True, "led" if is_led else "not led: nothing is served")
     for chore, why in overdue.given_up:
         yield Finding(
             "schedule",
