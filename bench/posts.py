@@ -265,7 +265,6 @@ def _options() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Measure what the options ask for, and print the tables."""
     options = _options()
     reader = shipped_posts()
     try:

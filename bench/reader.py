@@ -108,7 +108,6 @@ def _options() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Measure what the options ask for, and print the tables."""
     import torch  # the measures alone need no model library
 
     options = _options()

@@ -136,7 +136,6 @@ def outcome(post: str, suggestion: Suggestion, good: Sequence[str], planted: Seq
 
 
 async def run(settings: Settings, replies: Sequence[DraftExample], pooling: PoolingWeights) -> list[Outcome]:
-    """The engine over each post, with its recorded writer."""
     embedder = open_embedder(settings)
     readers, knowledge = Readers.load(embedder), open_knowledge(settings, embedder)
     by_post: dict[str, list[DraftExample]] = {}
@@ -156,7 +155,6 @@ async def run(settings: Settings, replies: Sequence[DraftExample], pooling: Pool
 
 
 def row(name: str, outcomes: Sequence[Outcome]) -> Row:
-    """One line of the table."""
     count = len(outcomes)
     return {
         "drafts taken for those of": name,
@@ -180,7 +178,6 @@ def last_line(outcomes: Sequence[Outcome]) -> str:
 
 
 def main() -> None:
-    """Run, print the table, and write JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--posts", type=Path, help="JSON lines with id, post and target_group")
     parser.add_argument("--drafts", type=Path, help="JSON lines with post_id, label good or bad, kind and text")

@@ -29,6 +29,7 @@ from sqlalchemy import URL, insert, make_url, select
 from adapters.web.server import application, listening, serving
 from adapters.web.site import Site
 from bench.measures.output import Row, note, save, show
+from bench.measures.significance import percentile
 from bot.cli.doctor.checks import DoctorSetupChecks
 from bot.compose.desk import Desk, build_casework, build_desk
 from bot.settings import Settings
@@ -209,18 +210,12 @@ async def _measured(place: Path | URL, args: argparse.Namespace) -> tuple[list[R
     return taken, busy / max(1, len(taken))
 
 
-def percentile(seconds: Sequence[float], share: float) -> float:
-    """The least value that so large a share does not exceed, in milliseconds."""
-    ordered = sorted(seconds)
-    return 1000 * ordered[min(len(ordered) - 1, int(share * len(ordered)))]
-
-
 def rows(taken: Sequence[RequestTimes]) -> list[Row]:
     table = list[Row]()
     for what in dict.fromkeys(request.what for request in taken):
-        seconds = [request.seconds for request in taken if request.what == what]
-        middle, most = percentile(seconds, 0.5), percentile(seconds, 0.95)
-        table.append({"request": what, "requests": len(seconds), "median ms": middle, "p95 ms": most})
+        ms = [1000 * request.seconds for request in taken if request.what == what]
+        middle, most = percentile(ms, 0.5), percentile(ms, 0.95)
+        table.append({"request": what, "requests": len(ms), "median ms": middle, "p95 ms": most})
     return table
 
 

@@ -131,7 +131,6 @@ def _head(language: str) -> str:
 
 
 def main(folder: Path = FOLDER) -> None:
-    """Bring every catalog up to date."""
     folder.mkdir(exist_ok=True)
     sentences = collected()
     for language in TRANSLATED:

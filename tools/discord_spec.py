@@ -155,7 +155,6 @@ def _correct(schemas: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Write the reduced description."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("full_spec", type=Path)
     full = json.loads(parser.parse_args().full_spec.read_text(encoding="utf-8"))

@@ -115,7 +115,6 @@ def _is_deprecated(field: FieldInfo) -> bool:
 
 
 def main() -> None:
-    """Write the description with what was added."""
     text = json.dumps(grown(json.loads(REDUCED.read_text(encoding="utf-8"))), ensure_ascii=False, separators=(",", ":"))
     REDUCED.write_text(f"{text}\n", encoding="utf-8")
     sys.stdout.write(f"{REDUCED}: {len(text)} bytes\n")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from functools import partial
 from importlib.util import find_spec
@@ -57,29 +57,23 @@ def start(
     return Run(run, RunStart(stage, recipe, values, about, {**counts, "hash": hash_of(texts)}))
 
 
-def start_with_groups(
-    run: Path, stage: str, recipe: str, values: dict[str, Any], base: str, learnt: Sequence[Group]
-) -> Run:
-    """The same, for a stage that learns groups of examples."""
-    from training.writer import examples
+def finish(run: Run, licences: Mapping[str, str], before: Scores, after: Scores, **more: Any) -> None:
+    """Write the card of a run and its curves, and say where the result stands; ``more`` as of ``write_card``."""
+    from training.runs.run import plot, write_card
 
-    return start(run, stage, recipe, values, base, examples.counts(learnt), examples.texts(learnt))
-
-
-def finish(run: Run, card: Path, picture: Path | None) -> None:
-    """Say where the result stands."""
-    plot = f" and {picture.name}" if picture else ""
-    Console().print(f"Done. {run.folder} holds the result, {card.name}{plot}.")
+    card, picture = write_card(run, licences=licences, before=before, after=after, **more), plot(run)
+    curves = f" and {picture.name}" if picture else ""
+    Console().print(f"Done. {run.folder} holds the result, {card.name}{curves}.")
 
 
 def going_on_from(adapter: Path, model: Any) -> Any:
-    """The model with an adapter to go on from."""
     from peft import PeftModel
 
     return PeftModel.from_pretrained(model, str(adapter), is_trainable=True, local_files_only=True)
 
 
 V = TypeVar("V")
+Scores = Mapping[str, float]
 
 
 def changed_by(values: V, settings: Sequence[str] | None) -> V:
@@ -146,8 +140,7 @@ Set = Annotated[
 ]
 
 Every = Annotated[
-    int,
-    typer.Option("--checkpoint-every", min=1, metavar="STEPS", help="A kill costs at most so many steps of work."),
+    int, typer.Option("--checkpoint-every", min=1, metavar="STEPS", help="A kill costs at most so many steps of work.")
 ]
 
 
@@ -244,7 +237,6 @@ def probe(run: Folder, base: Base, set_: Set = None, most: Most = 0, every: Ever
     from training.probe.adapter import Values
     from training.probe.run import ADAPTER, train
     from training.probe.texts import learnt
-    from training.runs.run import plot, write_card
 
     if (run / ADAPTER).resolve() == Path(base).resolve():
         raise BadInput(f"The adapter would be written over {base}.", remedy="Name another folder for the run.")
@@ -254,10 +246,7 @@ def probe(run: Folder, base: Base, set_: Set = None, most: Most = 0, every: Ever
     data = [*texts.texts, repr(texts.posts), repr(texts.stereotypes)]
     started = start(run, "probe", OWN, asdict(values), base, {"texts": len(texts.texts)}, data)
     before, after, table = train(started, texts, base, values, save_steps=every)
-    card = write_card(
-        started, licences={"texts": LICENCE}, before=before, after=after, scored=_DEVELOPMENT, table=table
-    )
-    finish(started, card, plot(started))
+    finish(started, {"texts": LICENCE}, before, after, scored=_DEVELOPMENT, table=table)
 
 
 def _refuse_few(most: int) -> None:
@@ -287,17 +276,8 @@ def _packaged(base: Encoder) -> Path:
 
 
 def _finish(started: Run, score: str, tuned: Any, table: Any) -> None:
-    from training.runs.run import plot, write_card
-
-    card = write_card(
-        started,
-        licences={"texts": LICENCE},
-        before={score: tuned.before},
-        after={score: tuned.after},
-        scored=_DEVELOPMENT,
-        table=table,
-    )
-    finish(started, card, plot(started))
+    before, after = {score: tuned.before}, {score: tuned.after}
+    finish(started, {"texts": LICENCE}, before, after, scored=_DEVELOPMENT, table=table)
 
 
 def data(
@@ -398,7 +378,6 @@ def writer(
 ) -> None:
     """Train a LoRA adapter that writes: explanations, claims, and replies by intent (CoARL's phases 1 and 2)."""
     need_extra()
-    from training.runs.run import plot, write_card
     from training.writer import examples
     from training.writer.base import Lora, load_base, with_adapter
     from training.writer.sequences import fill, plant
@@ -408,11 +387,10 @@ def writer(
     shape = changed_by(by_recipe(recipe, "writer", Lora()), set_)
     refuse_unknown(set_, values, shape)
     groups_by_split, licences = learnt_and_held_out(also, licence)
-    learnt, held_out = (
-        some(groups_by_split["train"], most),
-        some(groups_by_split["dev"], min(most or _HELD_OUT, _HELD_OUT)),
-    )
-    started = start_with_groups(run, "writer", recipe, {**asdict(shape), **asdict(values)}, base, learnt)
+    learnt = some(groups_by_split["train"], most)
+    held_out = some(groups_by_split["dev"], min(most or _HELD_OUT, _HELD_OUT))
+    counts, texts = examples.counts(learnt), examples.texts(learnt)
+    started = start(run, "writer", recipe, {**asdict(shape), **asdict(values)}, base, counts, texts)
     model, tokenizer = load_base(base)
     model = with_adapter(model, shape, values.seed)
     dev = fill([plant(group, tokenizer) for group in held_out], values.sequence_tokens)
@@ -425,7 +403,7 @@ def writer(
             train(model, trees, dev, run / f"{number}-{phase}", values, note=note, save_steps=every)
     model.save_pretrained(run / "adapter")
     after = {"loss, nats a token": mean_loss(model, track(dev, "Scoring unlearnt posts, after"))}
-    finish(started, write_card(started, licences=licences, before=before, after=after), plot(started))
+    finish(started, licences, before, after)
 
 
 def preferences(
@@ -442,16 +420,14 @@ def preferences(
 ) -> None:
     """Go on with pairs of a better and a worse reply (direct preference optimisation)."""
     need_extra()
-    from training.runs.run import hash_of_adapter, plot, write_card
+    from training.runs.run import hash_of_adapter
     from training.writer.base import load_base
     from training.writer.dpo import Values, train
     from training.writer.preferences import from_file, labelled
 
     values = changed_by(Values(), set_)
     refuse_unknown(set_, values)
-    chosen = from_file(pairs) if pairs else list(labelled("train"))
-    chance = random.Random(values.seed)  # nosec B311 # noqa: S311 - repeatable, no secret
-    chosen = chance.sample(chosen, min(most or len(chosen), len(chosen)))
+    chosen = some(from_file(pairs) if pairs else list(labelled("train")), most)
     texts = [text for pair in chosen for text in (pair.chosen, pair.rejected)]
     counts = {"pairs": len(chosen), "adapter": hash_of_adapter(adapter)}
     started = start(run, "preferences", OWN, asdict(values), base, counts, texts)
@@ -460,14 +436,7 @@ def preferences(
     log = train(model, tokenizer, chosen, run, values, note=started.note, save_steps=every)
     steps = [entry for entry in log if "rewards/accuracies" in entry]
     ends = [{"pairs ranked right": step["rewards/accuracies"], "loss": step["loss"]} for step in (steps[0], steps[-1])]
-    card = write_card(
-        started,
-        licences={"pairs": LICENCE},
-        before=ends[0],
-        after=ends[1],
-        scored="the first and the last pairs that were learnt",
-    )
-    finish(started, card, plot(started))
+    finish(started, {"pairs": LICENCE}, *ends, scored="the first and the last pairs that were learnt")
 
 
 def online(
@@ -495,31 +464,16 @@ def online(
     started = start(run, "online", recipe, asdict(values), base, counts, map(str, rows))
     model, tokenizer = load_base(base)
     model = going_on_from(adapter, model)
-    online_run.learn(model, tokenizer, rows, run, values, started.note, save_steps=every)
-    from training.runs.run import plot, write_card
-
-    before, after = online_run.ends(started.log())
-    card = write_card(
-        started,
-        licences={"posts": LICENCE},
-        before=before,
-        after=after,
-        scored="the replies that were learnt from, in the first tenth of the steps and in the last",
-    )
-    finish(started, card, plot(started))
+    rewards = online_run.rewards_of(values)
+    online_run.train(model, tokenizer, rows, rewards, run, values, note=started.note, save_steps=every)
+    scored = "the replies that were learnt from, in the first tenth of the steps and in the last"
+    finish(started, {"posts": LICENCE}, *online_run.ends(started.log()), scored=scored)
 
 
-def reranker(
-    run: Folder,
-    base: Base,
-    recipe: Recipe = "f2rl",
-    set_: Set = None,
-    every: Every = 50,
-) -> None:
+def reranker(run: Folder, base: Base, recipe: Recipe = "f2rl", set_: Set = None, every: Every = 50) -> None:
     """Train a cross-encoder that orders passages for a claim (F2RL: InfoNCE over hard negatives)."""
     need_extra()
     from training import reranker as reranker_stage
-    from training.runs.run import plot, write_card
 
     values = changed_by(by_recipe(recipe, "reranker", reranker_stage.Values()), set_)
     refuse_unknown(set_, values)
@@ -529,7 +483,7 @@ def reranker(
         run, "reranker", recipe, asdict(values), base, {"pairs": len(learnt)}, (row.question for row in learnt)
     )
     before, after = reranker_stage.train(model, learnt, held_out, run, values, started.note, save_steps=every)
-    finish(started, write_card(started, licences={"texts": LICENCE}, before=before, after=after), plot(started))
+    finish(started, {"texts": LICENCE}, before, after)
 
 
 app = typer.Typer(help="Train the small models, and a writer of your own.", no_args_is_help=True)

@@ -9,7 +9,7 @@ import json
 import re
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -119,17 +119,7 @@ def kinds(folder: Path = DATA / "kinds") -> list[PostRow]:
 def outside(folder: Path = DATA / "outside") -> list[PostRow]:
     """Posts by writers of whom nothing is learnt; the readers' probabilities are fitted on them, too."""
     return [
-        PostRow(
-            id=row["id"],
-            text=row["text"],
-            language=row["language"],
-            function=row["function"],
-            writer=row["writer"],
-            family=row["id"],
-            split="outside",
-            meant=row["label"],
-            readings=(),
-        )
+        PostRow(family=row["id"], split="outside", meant=row.pop("label"), readings=(), **row)
         for row in rows_of(folder)
     ]
 
@@ -251,15 +241,3 @@ def _post_target(labels: tuple[str, ...]) -> NDArray[np.float32]:
 @cache
 def _draft_target(labels: tuple[str, ...], intent: str) -> NDArray[np.float32]:
     return agreed([draft_values(label, intent) for label in labels])
-
-
-def alpha(pairs: Iterable[Mapping[str, bool]]) -> float:
-    """Krippendorff's alpha for yes and no, over units that were read twice or more."""
-    units = [list(unit.values()) for unit in pairs if len(unit) > 1]
-    count = sum(map(len, units))
-    if not count:
-        return float("nan")
-    yes = sum(sum(unit) for unit in units)
-    observed = sum(2 * sum(unit) * (len(unit) - sum(unit)) / (len(unit) - 1) for unit in units) / count
-    expected = 2 * yes * (count - yes) / (count * (count - 1))
-    return 1.0 - observed / expected if expected else float("nan")

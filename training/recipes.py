@@ -50,10 +50,7 @@ RECIPES: Final[Mapping[str, Mapping[str, Mapping[str, PublishedValue]]]] = Mappi
             },
         },
         "f2rl": {
-            "reranker": {
-                "epochs": PublishedValue(5, _F2RL_TEXT),
-                "learning_rate": PublishedValue(1e-5, _F2RL_TEXT),
-            },
+            "reranker": {"epochs": PublishedValue(5, _F2RL_TEXT), "learning_rate": PublishedValue(1e-5, _F2RL_TEXT)},
             "online": {
                 "method": PublishedValue("ppo", "F2RL, section 3.3"),
                 "learning_rate": PublishedValue(3e-5, _F2RL_TEXT),

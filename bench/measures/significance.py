@@ -6,16 +6,13 @@ from itertools import combinations
 from statistics import median
 from typing import TypeVar
 
-import numpy as np
-from scipy.stats import friedmanchisquare, wilcoxon
+from scipy.stats import binomtest, friedmanchisquare, wilcoxon
 
 from bench.measures.output import Row
 
 T = TypeVar("T")
 Column = Mapping[str, float]
 """One system's figure for each post, by the post's id."""
-RESAMPLES = 1000
-_NORMAL_95 = 1.959964
 
 
 def percentile(values: Sequence[float], share: float) -> float | None:
@@ -53,10 +50,8 @@ def wilson(hits: int, count: int) -> tuple[float, float]:
     """The 95 % interval of a share (Wilson 1927); from 0 to 1 where nothing was counted."""
     if not count:
         return 0.0, 1.0
-    share, squared = hits / count, _NORMAL_95**2
-    middle = (share + squared / (2 * count)) / (1 + squared / count)
-    half = _NORMAL_95 / (1 + squared / count) * math.sqrt(share * (1 - share) / count + squared / (4 * count**2))
-    return max(middle - half, 0.0), min(middle + half, 1.0)
+    found = binomtest(hits, count).proportion_ci(method="wilson")
+    return float(found.low), float(found.high)
 
 
 def signed_rank(gaps: Sequence[float]) -> float | None:
@@ -64,26 +59,6 @@ def signed_rank(gaps: Sequence[float]) -> float | None:
     if not any(gaps):
         return 1.0 if gaps else None
     return _number(wilcoxon(gaps).pvalue)
-
-
-def interval(
-    measure: Callable[[Sequence[int]], float], clusters: Sequence[Sequence[int]], seed: int = 0
-) -> tuple[float, float]:
-    """The 95 % bootstrap interval of a measure (percentiles of 1,000 resamples).
-
-    Args:
-        measure: the figure of the rows with these places.
-        clusters: the places of the rows that belong together, such as all of one post; whole clusters are drawn.
-    """
-    chance = np.random.default_rng(seed)
-    figures = []
-    for _ in range(RESAMPLES):
-        drawn = chance.integers(len(clusters), size=len(clusters))
-        value = measure([place for cluster in drawn for place in clusters[cluster]])
-        if not math.isnan(value):
-            figures.append(value)
-    low, high = np.percentile(figures, [2.5, 97.5]) if figures else (math.nan, math.nan)
-    return float(low), float(high)
 
 
 def share(hits: Iterable[bool]) -> str:

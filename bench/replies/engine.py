@@ -269,7 +269,6 @@ def _options() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Run, print the tables, and write the JSON."""
     options = _options()
     try:
         limits = limits_of(options.profiles, options.limit, options.limits)

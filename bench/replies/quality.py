@@ -58,7 +58,6 @@ def _carried(draft: Draft, suggestion: Suggestion) -> str:
 
 
 def main() -> None:
-    """Run, and print the page or write it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--posts", type=Path, required=True)
     parser.add_argument("--profile", default="live")

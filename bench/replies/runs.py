@@ -9,7 +9,6 @@ reply is compared with the reply that a person wrote. The mean of its shares ove
 
 import asyncio
 import itertools
-import math
 import random
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,6 +17,8 @@ from dataclasses import asdict, dataclass, fields
 from itertools import combinations
 from statistics import fmean
 from typing import Any
+
+from scipy.special import expit, logit
 
 from bench.measures.output import note
 from bench.measures.samples import Log, Sample
@@ -62,25 +63,18 @@ class Referee:
         back = [await self._logit(question, post, (right, left), names) for question in QUESTIONS.values()]
         if None in there or None in back:
             return None
-        return fmean(_share((first or 0.0) - (second or 0.0)) for first, second in zip(there, back, strict=True))
+        # The share at the mean of two logits, the second taken the other way round.
+        gaps = [(first or 0.0) - (second or 0.0) for first, second in zip(there, back, strict=True)]
+        return fmean(float(expit(gap / 2)) for gap in gaps)
 
     async def _logit(self, question: str, post: str, replies: tuple[str, str], names: list[str]) -> float | None:
         """The logit of the share of the reply that is read first."""
         comments = "\n".join(f"Comment {name}: {text}" for name, text in zip(names, replies, strict=True))
-        messages = [
-            Message("system", _ROLE),
-            Message("user", f"{quoted(post)}\n{comments}\n{question}"),
-        ]
+        messages = [Message("system", _ROLE), Message("user", f"{quoted(post)}\n{comments}\n{question}")]
         shares, _ = await self.model.choose(messages, tuple(names), _SECONDS)
         if shares is None:
             return None
-        share = min(max(shares[names[0]], 1 - _SUREST), _SUREST)
-        return math.log(share / (1 - share))
-
-
-def _share(gap: float) -> float:
-    """The share at the mean of two logits, the second taken the other way round."""
-    return 1 / (1 + math.exp(-gap / 2))
+        return float(logit(min(max(shares[names[0]], 1 - _SUREST), _SUREST)))
 
 
 ANSWER, REWARD, DUEL = "answer", "reward", "duel"
@@ -183,7 +177,6 @@ async def duel_all(referee: Referee, samples: Sequence[Sample], systems: Sequenc
 
 
 def outcomes_of(log: Log) -> list[SystemOutcome]:
-    """All answers that a log holds."""
     return [SystemOutcome(**_only(row)) for row in log.of_kind(ANSWER)]
 
 

@@ -59,7 +59,6 @@ class Meter:
                 self.seconds += self.clock() - self._since
 
     def count(self, answer: Answer) -> None:
-        """Add the tokens of an answer."""
         self.prompt_tokens += answer.prompt_tokens
         self.completion_tokens += answer.completion_tokens
 
@@ -110,7 +109,6 @@ class Peak:
     mib: float = 0.0
 
     def look(self) -> None:
-        """Note how much memory the process holds now."""
         self.mib = max(self.mib, psutil.Process().memory_info().rss / 2**20)
 
 

@@ -207,7 +207,6 @@ def _options() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Run, print the tables, and write JSON."""
     options = _options()
     settings = load_settings()
     try:
@@ -223,10 +222,7 @@ def main() -> None:
         posts = [post for post in posts if post.answers]
         tables = {"posts": [hits(name, way, posts, norms) for name, way in ways.items()]}
         tables["by group"] = [
-            {
-                "group": group.value,
-                **hits(_OURS, ways[_OURS], of_group, norms),
-            }
+            {"group": group.value, **hits(_OURS, ways[_OURS], of_group, norms)}
             for group in TargetGroup
             if (of_group := [post for post in posts if post.label is group])
         ]

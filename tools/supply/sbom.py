@@ -91,7 +91,6 @@ def _weights() -> dict[str, Any]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the file and say what is in it."""
     parser = argparse.ArgumentParser(prog="python -m tools.supply.sbom", description=__doc__.partition("\n")[0])
     parser.add_argument("file", type=Path, nargs="?", default=ROOT / "dist" / "sbom.json")
     file: Path = parser.parse_args(arguments).file

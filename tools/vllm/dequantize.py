@@ -8,7 +8,6 @@ from pathlib import Path
 
 
 def main(weights: Path, folder: Path) -> None:
-    """Write model and tokenizer."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
 

@@ -26,7 +26,7 @@ from core.engine.cards.router import shipped_router
 from core.engine.wording.accusations import brought_in
 from core.engine.wording.target_groups import THOSE, THOSE_ABROAD, named
 from training.corpus import rows_in
-from training.heads.answers import SHARES, fitted, in_words, limits_of, posts_of, rates, shortening
+from training.heads.answers import SHARES, chance_of, fitted, in_words, limits_of, posts_of, rates, shortening
 from training.heads.fit import FOLDER, judged
 from training.heads.projections import Pairs, learnt
 
@@ -57,7 +57,7 @@ def main() -> None:
         _write(language, packed[language], nothing)
     posts = {language: list(_votes(language)) for language in LANGUAGES}
     every = [vote for some in posts.values() for votes in some for vote in votes]
-    weights = _fit(every)
+    weights = fitted([vote.features for vote in every], [vote.is_right for vote in every])
     first = {language: _first(posts, language) for language in LANGUAGES}
     limits = limits_of(sorted((one for some in first.values() for one in some), key=lambda one: -one[0]))
     print(*map(in_words, limits), sep="\n")  # noqa: T201
@@ -171,10 +171,6 @@ def _votes(language: str) -> Iterator[list[Vote]]:
             ]
 
 
-def _fit(votes: Sequence[Vote]) -> NDArray[np.float64]:
-    return fitted(np.stack([vote.features for vote in votes]), np.array([vote.is_right for vote in votes]))
-
-
 def _of_language(weights: NDArray[np.float64], language: str) -> NDArray[np.float64]:
     """The weights with the offset of one language alone."""
     *others, common = weights
@@ -193,10 +189,9 @@ def _first(posts: Mapping[str, Sequence[Sequence[Vote]]], language: str, folds: 
             if own != language or at % folds != fold
             for vote in votes
         ]
-        weights = _fit(learnt)
+        weights = fitted([vote.features for vote in learnt], [vote.is_right for vote in learnt])
         for votes in [votes for at, votes in enumerate(posts[language]) if at % folds == fold and votes]:
-            odds, is_right = max((float(one.features @ weights[:-1] + weights[-1]), one.is_right) for one in votes)
-            first.append((1 / (1 + float(np.exp(-odds))), is_right))
+            first.append(max((chance_of(one.features, weights), one.is_right) for one in votes))
     return first
 
 

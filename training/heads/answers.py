@@ -17,6 +17,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import save
+from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
 
 from core.engine.backends.embeddings import SentenceEmbedder
 from core.engine.cards.answers import (
@@ -40,8 +42,6 @@ from training.heads.fit import FOLDER, Judged, Verdict, judged
 from training.heads.projections import Pairs, learnt
 
 _LANGUAGE: Final = "en"
-_RIDGE: Final = 1.0
-_STEPS: Final = 30
 _LEAST: Final = 0.2
 """The chance from which a reply is one of the drafts."""
 _LEVELS: Final = tuple(level / 100 for level in range(95, 0, -5))
@@ -76,13 +76,15 @@ def main() -> None:
         told += [row.verdict is Verdict.YES for row in rows]
         if rows[0].is_dev:  # of the others the network has learnt
             shown.append(list(_votes(rows, features, embedder)))
-    about: dict[str, Any] = {"of_nearest": fitted(np.stack(near), np.array(told)).round(4).tolist()}
+    about: dict[str, Any] = {"of_nearest": fitted(near, told).round(4).tolist()}
     first = _first(shown)
     print(*_table(first), sep="\n")  # noqa: T201
     limits = limits_of(first)
     print(*(in_words(limit) for limit in limits), sep="\n")  # noqa: T201
     everything = [one for some in shown for one in some]
-    about |= {"of_answers": _by_bank(everything).round(4).tolist(), "of_others": _by_text(everything).round(4).tolist()}
+    right = [vote.is_right for vote in everything]
+    about["of_answers"] = fitted([vote.by_bank for vote in everything], right).round(4).tolist()
+    about["of_others"] = fitted([vote.by_text for vote in everything], right).round(4).tolist()
     about |= {"least": _LEAST, "limits": [list(limit) for limit in limits]}
     VECTORS.write_bytes(save(packed, metadata={"about": json.dumps(about)}))
 
@@ -179,14 +181,6 @@ def _mean(rows: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
     return np.asarray(mean / np.linalg.norm(mean))
 
 
-def _by_bank(votes: Sequence[Vote]) -> NDArray[np.float64]:
-    return fitted(np.stack([vote.by_bank for vote in votes]), np.array([vote.is_right for vote in votes]))
-
-
-def _by_text(votes: Sequence[Vote]) -> NDArray[np.float64]:
-    return fitted(np.stack([vote.by_text for vote in votes]), np.array([vote.is_right for vote in votes]))
-
-
 def _first(posts: Sequence[Sequence[Vote]], folds: int = 10) -> list[tuple[float, bool]]:
     """The chance of the likeliest reply under each post, and its vote, by fits without that post; the likeliest first.
 
@@ -195,10 +189,9 @@ def _first(posts: Sequence[Sequence[Vote]], folds: int = 10) -> list[tuple[float
     first = list[tuple[float, bool]]()
     for fold in range(folds):
         learnt = [vote for at, some in enumerate(posts) if at % folds != fold for vote in some]
-        weights = _by_bank(learnt)
+        weights = fitted([vote.by_bank for vote in learnt], [vote.is_right for vote in learnt])
         for some in [some for at, some in enumerate(posts) if at % folds == fold]:
-            odds, is_right = max((_odds(vote.by_bank, weights), vote.is_right) for vote in some)
-            first.append((1 / (1 + math.exp(-odds)), is_right))
+            first.append(max((chance_of(vote.by_bank, weights), vote.is_right) for vote in some))
     return sorted(first, key=lambda one: -one[0])
 
 
@@ -235,21 +228,14 @@ def in_words(limit: Limit) -> str:
     return f"#   {limit.publishable:.2f}   {round(100 * limit.posts):3} of 100 posts have a draft"
 
 
-def _odds(features: NDArray[np.float32], weights: NDArray[np.float64]) -> float:
-    return float(features @ weights[:-1] + weights[-1])
+def chance_of(features: NDArray[np.float32], weights: NDArray[np.float64]) -> float:
+    return float(expit(features @ weights[:-1] + weights[-1]))
 
 
-def fitted(features: NDArray[np.float32], told: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """The weights and the offset of a logistic regression, shape (features + 1,), by Newton's steps with a ridge."""
-    rows = np.hstack([features, np.ones((len(features), 1))]).astype(np.float64)
-    ridge = _RIDGE * np.diag([*[1.0] * features.shape[1], 0.0])
-    weights = np.zeros(rows.shape[1])
-    for _ in range(_STEPS):
-        chance = 1 / (1 + np.exp(-rows @ weights))
-        slope = rows.T @ (told - chance) - ridge @ weights
-        bend = (rows * (chance * (1 - chance))[:, None]).T @ rows + ridge
-        weights += np.linalg.solve(bend, slope)
-    return weights
+def fitted(features: Sequence[NDArray[np.float32]], told: Sequence[bool]) -> NDArray[np.float64]:
+    """The weights and the offset of a logistic regression, shape (features + 1,)."""
+    fit = LogisticRegression(solver="newton-cholesky", tol=1e-8).fit(np.array(features, np.float64), told)
+    return np.append(fit.coef_[0], fit.intercept_)
 
 
 if __name__ == "__main__":

@@ -74,7 +74,6 @@ def table(split: str) -> list[str]:
 
 
 def main() -> int:
-    """Print it for both splits."""
     print(*table("dev"), *table("test"), sep="\n")  # noqa: T201
     return 0
 

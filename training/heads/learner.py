@@ -40,14 +40,7 @@ class Learner:
         begun: the file of weights to go on from, instead of fresh outputs.
     """
 
-    def __init__(
-        self,
-        outputs: int,
-        steps: int,
-        values: Values,
-        *,
-        begun: Path | None = None,
-    ) -> None:
+    def __init__(self, outputs: int, steps: int, values: Values, *, begun: Path | None = None) -> None:
         torch.manual_seed(values.seed)
         self._network = unpacked(begun) if begun else new_network(outputs, values.base)
         for part in self._network.modules():

@@ -28,6 +28,7 @@ import torch
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
+from scipy.special import expit
 from sklearn.metrics import roc_auc_score
 from torch.nn import functional
 
@@ -77,27 +78,14 @@ _ORDERS: Final = (
 _WORD: Final = re.compile(r"[^\W\d_]{4,}")
 AGREEMENTS: Final = {
     "en": (
-        "I agree.",
-        "True.",
-        "Exactly,",
-        "Somebody had to say it:",
-        "Sadly,",
-        "Well said.",
-        "You have a point.",
-        "Yes,",
+        "I agree.", "True.", "Exactly,", "Somebody had to say it:", "Sadly,", "Well said.", "You have a point.", "Yes,",
     ),
     "es": (
-        "De acuerdo.",
-        "Es verdad.",
-        "Exacto,",
-        "Alguien tenía que decirlo:",
-        "Por desgracia,",
-        "Bien dicho.",
-        "Sí,",
+        "De acuerdo.", "Es verdad.", "Exacto,", "Alguien tenía que decirlo:", "Por desgracia,", "Bien dicho.", "Sí,",
     ),
     "it": ("Sono d'accordo.", "È vero.", "Esatto,", "Qualcuno doveva dirlo:", "Purtroppo,", "Ben detto.", "Sì,"),
     "eu": ("Ados nago.", "Egia da.", "Hori da,", "Norbaitek esan behar zuen:", "Zoritxarrez,", "Ondo esana.", "Bai,"),
-}
+}  # fmt: skip
 RESTATEMENTS: Final = (
     "You say that {}. That is what you say.",
     "So the claim is: {}. That is not true.",
@@ -488,14 +476,15 @@ def measured(task: Task, out: Path, about: dict[str, Any]) -> list[dict[str, Any
     at = list(task.outputs).index(task.main)
     is_so, spoken = targets[:, at] > 0.5, np.array([row.language for row in task.dev])
     about["calibration"] = calibration(logits, targets)
-    table = by_language(spoken, is_so, _probabilities(logits[:, at], about["calibration"][at]))
+    slope, offset = about["calibration"][at]
+    table = by_language(spoken, is_so, expit(logits[:, at].astype(np.float64) * slope + offset))
     about["spoken"] = [row["language"] for row in table]
     about["languages"] = [row["language"] for row in table if row["known"]]
     is_counted = np.isin(spoken, about["languages"] or spoken)  # in the others its word does not count
     about["calibration"] = calibration(logits[is_counted], targets[is_counted])
     slope, offset = about["calibration"][at]
     main = logits[:, at].astype(np.float64) * slope + offset
-    chances = _probabilities(logits[:, at], (slope, offset))
+    chances = expit(main)
     if task.main == "unfit":
         about["limits"] = limits(chances[is_counted], is_so[is_counted])
         return table
@@ -543,16 +532,11 @@ def _evened(task: Task, out: Path, about: dict[str, Any], at: int) -> list[dict[
         about["odds"][language] = [
             round(number, 4) for number in (offset + slope * bias, *(slope * number for number in slopes))
         ]
-    chances = 1 / (1 + np.exp(-read))
+    chances = expit(read)
     table = by_language(spoken[is_ours], is_so[is_ours], chances[is_ours])
     counts = np.isin(spoken, about["languages"] or spoken)
     about["unsure"] = unsure_between(chances[counts], is_so[counts])
     return table
-
-
-def _probabilities(logits: NDArray[np.float32], fitted: tuple[float, float]) -> NDArray[np.float64]:
-    chances: NDArray[np.float64] = 1 / (1 + np.exp(-(logits.astype(np.float64) * fitted[0] + fitted[1])))
-    return chances
 
 
 def _amid_talk(text: str, talk: Sequence[str], chance: random.Random) -> str:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 
 from core.engine.backends.encoders import SmallEncoder
@@ -58,6 +59,7 @@ VALUES: Final = Values(epochs=5, faster=4.0)
 VALUES_ABROAD: Final = Values(epochs=3, learning_rate=4e-4, faster=4.0, base=Base.E5)
 """How the one for Spanish and Italian is."""
 Languages = Sequence[Sequence[str]]
+Floats = NDArray[np.float32]
 TOGETHER: Final[Languages] = (("en",), ("es", "it"), ("eu",))
 """Languages that share calibration and limits: Spanish or Italian alone has too few posts."""
 ABROAD: Final[Languages] = (("es", "it"),)
@@ -144,14 +146,16 @@ class Outputs:
         target[list(self.groups[row.group])] = self.target(row) * row.weight
         return target
 
-    def said(self, logits: NDArray[np.float32], rows: Sequence[LabelledText]) -> Iterator[tuple[float, bool]]:
+    def best(self, logits: Floats, rows: Sequence[LabelledText]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Of each text the share of the likeliest stereotype, and whether a reader saw it."""
-        names = list(self.at)
+        names, shares, seen = list(self.at), list[float](), list[bool]()
         for row, label in zip(logits, rows, strict=True):
             places = list(self.groups[label.group])
-            shares = shares_among(row[places])[:-1]
-            best = int(shares.argmax())
-            yield float(shares[best]), names[places[best]] in label.seen
+            own = shares_among(row[places])[:-1]
+            at = int(own.argmax())
+            shares.append(float(own[at]))
+            seen.append(names[places[at]] in label.seen)
+        return np.array(shares), np.array(seen, dtype=np.bool_)
 
 
 def loss_of(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
@@ -175,8 +179,30 @@ def calibrated(shares: NDArray[np.float64], right: NDArray[np.bool_]) -> tuple[f
 
 def odds(shares: NDArray[np.float64]) -> NDArray[np.float64]:
     """The log-odds of shares, cut where a share is 0 or 1."""
-    inside = np.clip(shares, 1e-6, 1 - 1e-6)
-    return np.asarray(np.log(inside / (1 - inside)))
+    return np.asarray(logit(np.clip(shares, 1e-6, 1 - 1e-6)))
+
+
+def chances_of(shares: NDArray[np.float64], slope: float, offset: float) -> NDArray[np.float64]:
+    """The probabilities that a reader sees the same."""
+    return np.asarray(expit(odds(shares) * slope + offset))
+
+
+def limits_of(shares: NDArray[np.float64], right: NDArray[np.bool_]) -> tuple[tuple[float, float], list[float]]:
+    """What makes shares probabilities, and the limits from which a stereotype is routed to and told."""
+    fitted = calibrated(shares, right)
+    chances, is_enough = chances_of(shares, *fitted), len(right) >= ENOUGH
+    return fitted, [limit(chances, right, wanted) if is_enough else 1.0 for wanted in (RIGHT, SAID)]
+
+
+def told(chances: NDArray[np.float64], right: NDArray[np.bool_], limits: Sequence[float]) -> dict[str, Any]:
+    """How many texts are routed under the first limit and get a gist under the second, and how often that is right."""
+    routed, is_sure = (chances >= least for least in limits)
+    return {
+        "routed": routed.mean(),
+        "routed and right": right[routed].mean() if routed.any() else None,
+        "with a gist": is_sure.mean(),
+        "and right": right[is_sure].mean() if is_sure.any() else None,
+    }
 
 
 def limit(chances: NDArray[np.float64], right: NDArray[np.bool_], wanted: float) -> float:
@@ -217,9 +243,7 @@ def train(
     examples = [(texts, outputs.whole_target(row)) for texts, row in zip(_texts_of(learnt), learnt, strict=True)]
 
     def share_right(network: Any) -> float:
-        return float(
-            np.mean([is_seen for _, is_seen in outputs.said(logits_of(network, _texts_of(held_out)), held_out)])
-        )
+        return float(outputs.best(logits_of(network, _texts_of(held_out)), held_out)[1].mean())
 
     tuned = fine_tuned(
         len(outputs.at),
@@ -257,43 +281,18 @@ def measured(
         held_out = [row for row in _of_split(rows, "dev") if row.language in together]
         if not held_out:
             continue
-        shares, right = _shares(held_out, outputs, classifier)
-        slope, start = calibrated(shares, right)
-        chances = _chances(shares, slope, start)
-        limits = [limit(chances, right, wanted) for wanted in (RIGHT, SAID)] if len(held_out) >= ENOUGH else [1.0, 1.0]
-        about["calibration"] |= dict.fromkeys(together, (slope, start))
+        shares, right = outputs.best(classifier.logits(_texts_of(held_out)), held_out)
+        (slope, offset), limits = limits_of(shares, right)
+        about["calibration"] |= dict.fromkeys(together, (slope, offset))
         about["limits"] |= dict.fromkeys(together, limits)
         for language, split in product(together, ("dev", "test")):
             rows_here = [row for row in _of_split(rows, split) if row.language == language]
             if not rows_here:
                 continue
-            shares, right = _shares(rows_here, outputs, classifier)
-            routed, is_sure = (_chances(shares, slope, start) >= least for least in limits)
-            table.append(
-                {
-                    "language": language,
-                    "split": split,
-                    "posts": len(rows_here),
-                    "likeliest right": right.mean(),
-                    "routed": routed.mean(),
-                    "routed and right": right[routed].mean() if routed.any() else None,
-                    "with a gist": is_sure.mean(),
-                    "and right": right[is_sure].mean() if is_sure.any() else None,
-                }
-            )
+            shares, right = outputs.best(classifier.logits(_texts_of(rows_here)), rows_here)
+            found = {"language": language, "split": split, "posts": len(rows_here), "likeliest right": right.mean()}
+            table.append(found | told(chances_of(shares, slope, offset), right, limits))
     return table
-
-
-def _shares(
-    rows: Sequence[LabelledText], outputs: Outputs, classifier: TextClassifier
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Of each text the share of the likeliest stereotype, and whether a reader saw it."""
-    pairs = np.array(list(outputs.said(classifier.logits(_texts_of(rows)), rows)))
-    return pairs[:, 0], pairs[:, 1] > 0.5
-
-
-def _chances(shares: NDArray[np.float64], slope: float, start: float) -> NDArray[np.float64]:
-    return np.asarray(1 / (1 + np.exp(-(odds(shares) * slope + start))))
 
 
 def _not_english(rows: Sequence[LabelledText]) -> list[LabelledText]:

@@ -124,15 +124,6 @@ class Rewards:
         """Those of the choice. Raises ``BadInput`` as ``parts_of`` does."""
         return [getattr(self, name) for name in parts_of(self.choice)]
 
-    def total(self, completions: Texts, **columns: Any) -> list[float]:
-        """The sum by which the application ranks, over the parts that are known, less what the gates refuse."""
-        parts = {name: getattr(self, name)(completions, **columns) for name in (*WEIGHTS, "gates") if self._knows(name)}
-        rows = [{name: values[at] for name, values in parts.items()} for at in range(len(completions))]
-        return [_sum(row) for row in rows]
-
-    def _knows(self, name: str) -> bool:
-        return name in parts_of(Choice(quality=self.choice.quality, inference=self.choice.inference))
-
     def stance(self, completions: Texts, **columns: Any) -> list[Known]:
         """(1 - PC) / 2: the probability that each reply opposes the post."""
         return [signs.opposes for signs in self._signs(completions, columns)]
@@ -198,12 +189,6 @@ class Rewards:
             signs = _by_case(rows, lambda case, texts: self.reader.read(case.post, texts, case.language))
             self._read = dict(zip(rows, signs, strict=True))
         return [self._read[row] for row in rows]
-
-
-def _sum(row: Mapping[str, Known]) -> float:
-    scores = {name: value for name, value in row.items() if name in WEIGHTS and value is not None}
-    weight = sum(WEIGHTS[name] for name in scores)
-    return sum(WEIGHTS[name] * value for name, value in scores.items()) / weight + (row["gates"] or 0.0)
 
 
 def _now(answer: Coroutine[Any, Any, T]) -> T:

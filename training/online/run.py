@@ -6,7 +6,6 @@ reader's habits and forgets the language. Several rewards are brought to one sca
 (``normalize_then_sum``), which RLOO of this version cannot do. The papers learnt by PPO, which TRL has no more.
 """
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -28,7 +27,7 @@ from core.engine.scoring.gates import fault_of
 from core.errors import BadInput
 from core.models import Evidence, Intent
 from training.corpus import DATA, posts, rows_of
-from training.online.rewards import Choice, Rewards, parts_of
+from training.online.rewards import Choice, Reward, Rewards, parts_of
 from training.runs.callbacks import Note, Notes, is_bf16, last_checkpoint, shared_arguments
 from training.writer.examples import passages, reply_prompt
 
@@ -199,30 +198,6 @@ def _claims_and_facts() -> dict[str, tuple[str, Evidence]]:
     return answers
 
 
-def learn(
-    model: Any,
-    tokenizer: Any,
-    prompts: Sequence[Mapping[str, Any]],
-    run: Path,
-    values: Values,
-    note: Note,
-    *,
-    save_steps: int = 10,
-) -> None:
-    """Train the adapter.
-
-    Raises:
-        BadInput: a part of the reward that was chosen cannot be known.
-        ScorerUnavailable: a model that was named for a reward cannot be loaded.
-    """
-
-    def keep(entry: dict[str, float]) -> None:
-        note({name: value for name, value in entry.items() if math.isfinite(value)})
-
-    rewards = _rewards(values).functions()
-    train(model, tokenizer, prompts, rewards, run, values, note=keep, save_steps=save_steps)
-
-
 def ends(log: Iterable[Mapping[str, Any]]) -> tuple[dict[str, float], dict[str, float]]:
     """The mean of each reward in the first tenth of the steps of a run, over all its starts, and in the last."""
     rewards = [{name: value for name, value in entry.items() if name.startswith("reward")} for entry in log]
@@ -231,14 +206,19 @@ def ends(log: Iterable[Mapping[str, Any]]) -> tuple[dict[str, float], dict[str, 
     return _means(rewards[:tenth]), _means(rewards[-tenth:])
 
 
-def _rewards(values: Choice) -> Rewards:
-    """The readers and models, each loaded once."""
+def rewards_of(values: Choice) -> list[Reward]:
+    """The functions of the reward that is chosen, over readers and models that are each loaded once.
+
+    Raises:
+        BadInput: a part of it cannot be known.
+        ScorerUnavailable: a model that was named for it cannot be loaded.
+    """
     quality = QualityCrossEncoder(values.quality) if values.quality else None
     inference = NliCrossEncoder(values.inference) if values.inference else None
     for name in (quality, inference):
         if name is not None:
             name.load()
-    return Rewards(reader_of_drafts(), readers().embedder, values, quality, inference)
+    return Rewards(reader_of_drafts(), readers().embedder, values, quality, inference).functions()
 
 
 def refuses(text: str, post: str, language: str) -> str | None:

@@ -15,10 +15,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from training.heads.epochs import SEED
-from training.heads.router import Outputs
+from training.heads.router import Floats, Outputs
 from training.probe.texts import Learnt
 
-Floats = NDArray[np.float32]
 FARTHEST: Final = 8.0
 _STRENGTHS: Final = (3e-4, 1e-3, 3e-3, 1e-2)
 EPOCHS: Final = 16
@@ -69,10 +68,10 @@ def scores(fit: Fit, texts: Learnt, states: NDArray[Any], outputs: Outputs) -> d
     routed = [(at, row) for at, row in texts.stereotypes if row.split == "dev"]
     of_hate = fit.outputs(states[[at for at, _ in posts]])[:, 0]
     of_stereotypes = fit.outputs(states[[at for at, _ in routed]])[:, 1:]
-    right = [is_seen for _, is_seen in outputs.said(of_stereotypes, [row for _, row in routed])]
+    _, right = outputs.best(of_stereotypes, [row for _, row in routed])
     return {
         "area under the curve, hateful": float(roc_auc_score([is_hateful for _, is_hateful in posts], of_hate)),
-        "likeliest stereotype right": float(np.mean(right)),
+        "likeliest stereotype right": float(right.mean()),
     }
 
 
@@ -118,7 +117,7 @@ def _stereotypes(texts: Learnt, far: Floats, outputs: Outputs, epochs: int) -> t
             falling.step()
         with torch.no_grad():
             logits = layer(torch.tensor(far[[at for at, _ in held_out]])).numpy()
-        right = float(np.mean([is_seen for _, is_seen in outputs.said(logits, [row for _, row in held_out])]))
+        right = float(outputs.best(logits, [row for _, row in held_out])[1].mean())
         print(f"stereotypes: epoch {epoch}, right {right:.3f} on dev", flush=True)  # noqa: T201
         tried.append((right, (layer.weight.detach().clone().numpy(), layer.bias.detach().clone().numpy())))
     return max(tried, key=lambda pair: pair[0])[1]

@@ -23,9 +23,9 @@ from core.engine.readers.pooling import log_odds
 from core.engine.readers.probe import HATEFUL
 from core.errors import BadInput
 from training.heads.calibration import unsure_between
-from training.heads.router import ENOUGH, RIGHT, SAID, TOGETHER, LabelledText, Outputs, calibrated, limit, odds
+from training.heads.router import ENOUGH, TOGETHER, Floats, LabelledText, Outputs, chances_of, limits_of, told
 from training.probe.adapter import Values, adapt, labelled
-from training.probe.outputs import Fit, Floats, fit, scores, write
+from training.probe.outputs import Fit, fit, scores, write
 from training.probe.texts import LANGUAGES, Learnt
 from training.runs.run import Run, hash_of_base
 
@@ -47,9 +47,7 @@ def pooled(
         if languages == TOGETHER[0] or len(rows) >= ENOUGH:  # with fewer it counts as for the languages before
             weight = _weight(both, rows, outputs)
         shares, right = _shares(outputs, both, weight, rows)
-        slope, offset = calibrated(shares, right)
-        chances = _chances(shares, slope, offset)
-        limits = [limit(chances, right, wanted) for wanted in (RIGHT, SAID)] if len(rows) >= ENOUGH else [1.0, 1.0]
+        (slope, offset), limits = limits_of(shares, right)
         alone = router.classifier_for("en").about["calibration"]["en"][0]
         scale = slope / alone  # as sure of a group as the router alone
         fitted = {"weight": weight, "calibration": [slope, offset], "limits": limits, "scale": round(scale, 4)}
@@ -111,8 +109,6 @@ def _measured(
     rows = _rows(texts, language, split)
     small, probe = _both(texts, states, fit, router, rows)
     shares, right = _shares(outputs, (small, probe), fitted["weight"], rows)
-    chances = _chances(shares, *fitted["calibration"])
-    routed, is_sure = (chances >= least for least in fitted["limits"])
     alone = [_shares(outputs, pair, 1.0, rows)[1].mean() for pair in ((small, 0 * probe), (0 * small, probe))]
     return {
         "of": "stereotypes",
@@ -122,10 +118,7 @@ def _measured(
         "router right": alone[0],
         "probe right": alone[1],
         "both right": right.mean(),
-        "routed": routed.mean(),
-        "routed and right": right[routed].mean() if routed.any() else None,
-        "with a gist": is_sure.mean(),
-        "and right": right[is_sure].mean() if is_sure.any() else None,
+        **told(chances_of(shares, *fitted["calibration"]), right, fitted["limits"]),
     }
 
 
@@ -133,13 +126,7 @@ def _shares(
     outputs: Outputs, pair: tuple[Floats, Floats], weight: float, rows: Sequence[tuple[int, LabelledText]]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """The share of each text's likeliest stereotype by both, and whether a reader saw it."""
-    pairs = np.array(list(outputs.said(pair[0] + weight * pair[1], [row for _, row in rows])))
-    return pairs[:, 0], pairs[:, 1] > 0.5
-
-
-def _chances(shares: NDArray[np.float64], slope: float, offset: float) -> NDArray[np.float64]:
-    chances: NDArray[np.float64] = 1 / (1 + np.exp(-(odds(shares) * slope + offset)))
-    return chances
+    return outputs.best(pair[0] + weight * pair[1], [row for _, row in rows])
 
 
 def _rows(texts: Learnt, language: str, split: str) -> list[tuple[int, LabelledText]]:

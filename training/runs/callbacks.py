@@ -3,6 +3,7 @@
 A run that was killed goes on from its newest checkpoint, with chance as it stood there.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,6 @@ class Notes(TrainerCallback):
         self._note = note
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Mapping[str, Any] | None = None, **_: Any) -> None:
-        """Pass the numbers on."""
         if logs:
             numbers = {name: float(value) for name, value in logs.items() if _is_number(value)}
             self._note({"step": state.global_step, **numbers})
@@ -64,7 +64,6 @@ class Notes(TrainerCallback):
 
 def _is_number(value: Any) -> bool:
     try:
-        float(value)
+        return math.isfinite(float(value))
     except (TypeError, ValueError):
         return False
-    return True

@@ -12,7 +12,7 @@ import json
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
 from types import MappingProxyType
@@ -184,17 +184,7 @@ class RunStart:
 
     def as_json(self) -> dict[str, Any]:
         """As ``values.json`` holds it."""
-        plain: dict[str, Any] = json.loads(
-            json.dumps(
-                {
-                    "stage": self.stage,
-                    "recipe": self.recipe,
-                    "values": dict(self.values),
-                    "base": dict(self.base),
-                    "data": dict(self.data),
-                }
-            )
-        )
+        plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
         return plain
 
 

@@ -4,7 +4,7 @@ The numbers of the embedded model are the dequantised weights of the very file t
 is learnt fits what is run; any folder or hub name of transformers will do as well.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -60,11 +60,10 @@ def _device() -> str:
 def with_adapter(model: Any, shape: Lora, seed: int) -> Any:
     """The model with a fresh adapter in float32: A random, B zero, so that nothing changes at first."""
     torch.manual_seed(seed)
-    values = asdict(shape)
     config = LoraConfig(
-        r=values["rank"],
-        lora_alpha=values["alpha"],
-        lora_dropout=values["dropout"],
+        r=shape.rank,
+        lora_alpha=shape.alpha,
+        lora_dropout=shape.dropout,
         target_modules=list(shape.targets),
         task_type="CAUSAL_LM",
     )

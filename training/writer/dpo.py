@@ -14,7 +14,7 @@ from trl.trainer.dpo_config import DPOConfig
 from trl.trainer.dpo_trainer import DPOTrainer
 
 from training.runs.callbacks import Note, Notes, is_bf16, last_checkpoint, shared_arguments
-from training.writer.preferences import Pair, rows
+from training.writer.preferences import Pair
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def train(
     trainer = DPOTrainer(
         model=model,
         args=arguments,
-        train_dataset=Dataset.from_list(rows(pairs)),
+        train_dataset=Dataset.from_list([pair.row() for pair in pairs]),
         processing_class=tokenizer,
         callbacks=[Notes(note)],
     )

@@ -30,7 +30,6 @@ _COMMON: Final = 2000
 
 
 def words(text: str) -> list[str]:
-    """The words of a text, in small letters."""
     return _WORD.findall(text.casefold())
 
 
@@ -219,7 +218,6 @@ def phases(several: Iterable[Group], *, are_apart: bool) -> dict[str, list[Group
 
 
 def counts(several: Iterable[Group]) -> dict[str, int]:
-    """How many examples come from each source."""
     number: dict[str, int] = defaultdict(int)
     for group in several:
         for example in group:

@@ -3,7 +3,7 @@
 import json
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,8 +16,6 @@ from training.writer.examples import reply_prompt
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A prompt, and two answers to it."""
-
     prompt: tuple[Message, ...]
     chosen: str
     rejected: str
@@ -30,25 +28,6 @@ class Pair:
             "chosen": [{"role": "assistant", "content": self.chosen}],
             "rejected": [{"role": "assistant", "content": self.rejected}],
         }
-
-
-@dataclass(frozen=True, slots=True)
-class WantedReply:
-    """A reply that is asked for.
-
-    ``claims``: what cards say against the post. ``prepared``: their replies of this intent.
-    """
-
-    post: str
-    intent: Intent
-    language: str = "en"
-    claims: tuple[str, ...] = ()
-    prepared: tuple[str, ...] = ()
-
-    @property
-    def prompt(self) -> tuple[Message, ...]:
-        """As the engine asks for it."""
-        return reply_prompt(self.post, self.intent, self.language)
 
 
 def labelled(split: str, *, each: int = 2, seed: int = 0, data: Path = DATA) -> Iterator[Pair]:
@@ -72,8 +51,8 @@ def labelled(split: str, *, each: int = 2, seed: int = 0, data: Path = DATA) -> 
         faulty = bad[post_id]
         count = min(each, len(rows), len(faulty))
         for chosen, rejected in zip(chance.sample(rows, count), chance.sample(faulty, count), strict=True):
-            reply = WantedReply(chosen.post, Intent(chosen.intent), chosen.language)
-            yield Pair(reply.prompt, chosen.text, rejected.text, "labelled drafts")
+            prompt = reply_prompt(chosen.post, Intent(chosen.intent), chosen.language)
+            yield Pair(prompt, chosen.text, rejected.text, "labelled drafts")
 
 
 def from_file(file: Path) -> list[Pair]:
@@ -94,8 +73,3 @@ def from_file(file: Path) -> list[Pair]:
                 remedy='Write {"prompt": [{"role": ..., "content": ...}], "chosen": ..., "rejected": ...}.',
             ) from err
     return pairs
-
-
-def rows(pairs: Iterable[Pair]) -> list[dict[str, list[dict[str, str]]]]:
-    """The pairs as TRL's trainers read them."""
-    return [pair.row() for pair in pairs]

@@ -73,12 +73,10 @@ class AnswerTrainer(Trainer):
         return_outputs: bool = False,
         num_items_in_batch: torch.Tensor | int | None = None,
     ) -> Any:
-        """The mean negative log-likelihood, in nats a token."""
         loss = answer_loss(model, inputs)
         return (loss, {"loss": loss}) if return_outputs else loss
 
     def prediction_step(self, model: Any, inputs: Any, *_: Any, **__: Any) -> Any:
-        """The loss alone."""
         with torch.no_grad(), self.compute_loss_context_manager():
             return answer_loss(model, self._prepare_inputs(inputs)).detach(), None, None
 
