@@ -6,6 +6,7 @@ its imports take longer than all that most tests ask of it. ``Antiphon.from_its_
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import pty
@@ -16,8 +17,9 @@ import signal
 import subprocess
 import sys
 import termios
+import threading
 from collections.abc import Iterator, Sequence
-from contextlib import chdir, contextmanager
+from contextlib import AbstractAsyncContextManager, chdir, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -224,6 +226,27 @@ class InThisProcess(Antiphon):
             raise done.exception
         check_quiet(done.output)
         return Result(done.exit_code, done.stdout, done.stderr)
+
+
+@contextmanager
+def beside(running: AbstractAsyncContextManager[object]) -> Iterator[None]:
+    """Let a server run in a thread of its own: the command has the loop of this one."""
+    loop, over, ready = asyncio.new_event_loop(), asyncio.Event(), threading.Event()
+
+    async def run() -> None:
+        async with running:
+            ready.set()
+            await over.wait()
+
+    thread = threading.Thread(target=loop.run_until_complete, args=(run(),))
+    thread.start()
+    try:
+        assert ready.wait(60)
+        yield
+    finally:
+        loop.call_soon_threadsafe(over.set)
+        thread.join()
+        loop.close()
 
 
 def check_quiet(shown: str) -> None:

@@ -22,17 +22,11 @@ SHORT = ("draft", "--json")
     ids=["empty", "blank", "long", "bytes"],
 )
 def test_text_that_is_none(here: InThisProcess, text: str | bytes, said: tuple[str, ...]):
-    """Nothing is loaded for a text that cannot be read."""
-    result = here(*SHORT, text)
-    assert (result.code, result.out) == (2, "")
-    assert all(part in result.err for part in said), result.err
-
-
-def test_standard_input_that_is_none(here: InThisProcess):
-    """A pipe brings the same errors as an argument."""
-    result = here(*SHORT, "-", stdin=b"\xff\xfe welfare")
-    assert (result.code, result.out) == (2, "")
-    assert "not UTF-8" in result.err
+    """Nothing is loaded for a text that cannot be read; a pipe brings the same errors as an argument."""
+    given = text.encode() if isinstance(text, str) else text
+    for result in (here(*SHORT, text), here(*SHORT, "-", stdin=given)):
+        assert (result.code, result.out) == (2, "")
+        assert all(part in result.err for part in said), result.err
 
 
 @pytest.mark.parametrize(
@@ -58,40 +52,15 @@ def test_nothing_to_look_for(here: InThisProcess):
     assert "There is nothing to look for. Pass a few words" in result.err
 
 
-@pytest.mark.parametrize(
-    ("toml", "said"),
-    [
-        ("[llm]\nmodle_path = ''\n", "there is no key llm.modle_path. Did you mean llm.model_path?"),
-        ("[llm\n", "is not valid TOML"),
-        ("[llm]\napi_key = 'canary'\n", "set ANTIPHON__LLM__API_KEY in the environment"),
-        ("[desk]\nundo_seconds = -1\n", "desk.undo_seconds is not allowed. It must be at least 0."),
-    ],
-    ids=["misspelt", "no toml", "secret", "range"],
-)
-def test_settings_file_that_is_wrong(here: InThisProcess, tmp_path: Path, toml: str, said: str):
-    """File, key and the nearest valid key are named, and no secret is shown."""
+def test_settings_file_that_is_wrong(here: InThisProcess, tmp_path: Path):
+    """File, key and what to do are named, and no secret is shown."""
     file = tmp_path / "own.toml"
-    file.write_text(toml, "utf-8")
+    file.write_text("[llm]\napi_key = 'canary'\n", "utf-8")
     result = here(*SHORT, HATEFUL, "--config", str(file))
     assert (result.code, result.out) == (2, "")
     assert f"{file}" in result.err
-    assert said in result.err
+    assert "set ANTIPHON__LLM__API_KEY in the environment" in result.err
     assert "canary" not in result.err
-
-
-def test_settings_file_that_is_missing(here: InThisProcess):
-    """A file that somebody names is never replaced by another in silence."""
-    result = here("doctor", "--json", "--config", "own.toml")
-    assert (result.code, result.out) == (2, "")
-    assert "There is no settings file own.toml. Correct --config, or leave it out." in result.err
-
-
-@pytest.mark.parametrize("name", ["ANTIPHON__LLM__BASE_ULR", "ANTIPHON_LLM__BASE_URL"])
-def test_variable_that_is_wrong(here: InThisProcess, name: str):
-    """A misspelt variable is an error, not a setting that does nothing."""
-    result = here.having(**{name: "http://127.0.0.1:1/v1"})("doctor", "--json")
-    assert (result.code, result.out) == (2, "")
-    assert f"the environment: there is no key {name}. Did you mean ANTIPHON__LLM__BASE_URL?" in result.err
 
 
 def test_model_that_is_missing(here: InThisProcess, tmp_path: Path):

@@ -1,10 +1,11 @@
-"""The other commands: the knowledge base, the doctor."""
+"""The other commands: the knowledge base, the doctor, ``serve`` before it has anything to serve."""
 
 import re
 import socket
 from pathlib import Path
 
-from tests.e2e.conftest import Antiphon, InThisProcess
+from tests.e2e.conftest import GUARD_SECONDS, Antiphon, InThisProcess
+from tests.fakes.engine.servers.chat import ChatServer
 
 
 def test_version(antiphon: Antiphon):
@@ -54,3 +55,27 @@ def test_doctor_names_every_fault(drafter: Antiphon, tmp_path: Path):
     assert "desk.database" in remedies["database"]
     assert "llm.base_url" in remedies["language model"]
     assert "judge.base_url" in remedies["judge"]
+
+
+def test_each_check_is_said_as_soon_as_it_is_made(drafter: Antiphon, server: ChatServer) -> None:
+    """While a model is waited for, which may take minutes, what was looked at before it is there already."""
+    server.released.clear()
+    with drafter.started("doctor") as process:
+        assert process.stdout is not None
+        assert server.asked.wait(GUARD_SECONDS)
+        said = [process.stdout.readline() for _ in range(3)]
+        assert process.poll() is None
+        server.released.set()
+        rest, complaints = process.communicate(timeout=GUARD_SECONDS)
+    assert [line.startswith(("ok ", "BAD")) for line in said] == [True] * 3
+    assert complaints == ""
+    assert "language model" not in "".join(said)
+    assert "ok  language model: server model answers with log-probabilities" in rest
+
+
+def test_without_a_token_serve_says_where_to_get_one(antiphon: Antiphon):
+    """At once, and before a model is loaded."""
+    result = antiphon("serve")
+    assert (result.code, result.out) == (2, "")
+    assert "No chat platform is configured." in result.err
+    assert "ANTIPHON__DISCORD__TOKEN" in result.err

@@ -1,13 +1,11 @@
 """``antiphon mastodon`` as a person calls it, against an instance on loopback."""
 
-import asyncio
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
 
-from tests.e2e.conftest import Antiphon, InThisProcess, Result
+from tests.e2e.conftest import Antiphon, InThisProcess, Result, beside
 from tests.fakes.mastodon.server.server import MastodonServer
 
 YES = "Ilargi, who runs it, by e-mail on 3 March 2026"
@@ -26,22 +24,10 @@ class Terminal:
 
 @pytest.fixture(scope="module")
 def instance() -> Iterator[MastodonServer]:
-    """An instance in a thread of its own: the command, which takes signals, has the main one."""
-    server, is_up, loop = MastodonServer(), threading.Event(), asyncio.new_event_loop()
-    stop = asyncio.Event()
-
-    async def serve() -> None:
-        async with server.running():
-            is_up.set()
-            await stop.wait()
-
-    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
-    thread.start()
-    assert is_up.wait(60)
-    yield server
-    loop.call_soon_threadsafe(stop.set)
-    thread.join()
-    loop.close()
+    """An instance of Mastodon."""
+    server = MastodonServer()
+    with beside(server.running()):
+        yield server
     assert server.errors == []
 
 

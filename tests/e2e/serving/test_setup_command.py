@@ -1,18 +1,15 @@
 """``antiphon setup`` as a person answers it: to a community in shadow mode, and again without losing anything."""
 
-import asyncio
 import re
 import stat
-import threading
 from collections.abc import Iterator
-from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.e2e.conftest import Antiphon, InThisProcess, Result
+from tests.e2e.conftest import Antiphon, InThisProcess, Result, beside
 from tests.fakes.discord.server import DiscordServer, DiscordState
 from tests.fakes.discord.server.server import TOKEN as DISCORD_TOKEN
 from tests.fakes.engine.servers.chat import ChatServer
@@ -43,27 +40,6 @@ class Wizard:
     def files(self) -> dict[str, str]:
         """What stands in the settings and the secrets."""
         return {file.name: file.read_text() for file in sorted((self.antiphon.home / "config").rglob("*.*"))}
-
-
-@contextmanager
-def beside(running: AbstractAsyncContextManager[object]) -> Iterator[None]:
-    """Let a server run in a thread of its own: the command has the loop of this one."""
-    loop, over, ready = asyncio.new_event_loop(), asyncio.Event(), threading.Event()
-
-    async def run() -> None:
-        async with running:
-            ready.set()
-            await over.wait()
-
-    thread = threading.Thread(target=loop.run_until_complete, args=(run(),))
-    thread.start()
-    try:
-        assert ready.wait(60)
-        yield
-    finally:
-        loop.call_soon_threadsafe(over.set)
-        thread.join()
-        loop.close()
 
 
 @pytest.fixture

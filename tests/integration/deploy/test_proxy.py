@@ -129,10 +129,7 @@ def _settled(door: Door, upstream: int) -> Path:
             ("/dev/stdout", f"{folder}/calls.log"),
             ("error_log stderr", f"error_log {folder}/errors.log"),
         ],
-        "tls/tls.conf": [
-            ("listen 8443 ssl;", f"listen 127.0.0.1:{door.tls} ssl;"),
-            ("/run/secrets/", f"{folder}/"),
-        ],
+        "tls/tls.conf": [("listen 8443 ssl;", f"listen 127.0.0.1:{door.tls} ssl;"), ("/run/secrets/", f"{folder}/")],
     }
     for name, changes in places.items():
         text = (folder / name).read_text("utf-8")

@@ -46,12 +46,6 @@ def test_of_several_intents_the_first_of_ours_counts(tmp_path: Path, said: str) 
     assert example.prompt[1].content.endswith("gives a reason or a fact.")
 
 
-def test_the_columns_of_sets_with_knowledge_are_known(tmp_path: Path) -> None:
-    text = "hate_speech,knowledge_sentence,counter_narrative,target\nThey lie.,x,That is not so.,JEWS\n"
-    ((example,),) = read_set(_written(tmp_path, "c.csv", text)).groups
-    assert example.answer == "That is not so."
-
-
 def test_a_language_that_antiphon_does_not_write_is_left_out_and_told(tmp_path: Path) -> None:
     text = (
         "hateSpeech,counterSpeech,cnType\nOn ne peut pas leur faire confiance.,Ce n'est pas vrai.,denouncing\n"

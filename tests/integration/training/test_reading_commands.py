@@ -88,7 +88,6 @@ def test_what_stands_beside_weights_is_fitted_anew_without_learning(
         (["reader", "poems", "RUN"], "Choose posts, abroad or drafts."),
         (["reader", "posts", "RUN", "--from", "nowhere.safetensors"], "Name a file, such as one of"),
         (["reader", "posts", "RUN", "--from", "RUN/posts.safetensors"], "There are no weights at"),
-        (["heads", "RUN", "--set", "colour=red"], "These can be set: "),
         (["probe", "RUN", "--base", "a/folder"], "Name its GGUF file"),
         (["probe", "RUN", "--base", "RUN/probe.gguf"], "Name another folder for the run."),
     ],

@@ -15,16 +15,7 @@ from tests.fakes.training.tiny import tiny_model, tiny_tokenizer, tiny_weights
 from training.runs.run import hash_of_base
 from training.writer import examples
 
-_QUICK = [
-    "--set",
-    "epochs=1",
-    "--set",
-    "learning_rate=0.02",
-    "--set",
-    "sequences_a_step=1",
-    "--set",
-    "sequence_tokens=200",
-]
+_QUICK = "--set epochs=1 --set learning_rate=0.02 --set sequences_a_step=1 --set sequence_tokens=200".split()
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -26,12 +26,7 @@ def test_an_interval_holds_the_share() -> None:
     assert wilson(8, 10) == pytest.approx((0.4902, 0.9433), abs=1e-4)
     assert wilson(0, 0) == (0.0, 1.0)
     assert wilson(5, 5)[1] == pytest.approx(1.0)
-
-
-def test_a_share_says_nothing_where_nothing_was_counted() -> None:
-    """No row, no figure."""
-    assert share([]) == "-"
-    assert share([True, False]) == "0.500 [0.09, 0.91]"
+    assert (share([]), share([True, False])) == ("-", "0.500 [0.09, 0.91]")
 
 
 def test_a_row_counts_under_each_of_its_values() -> None:
@@ -41,25 +36,29 @@ def test_a_row_counts_under_each_of_its_values() -> None:
 
 
 @pytest.mark.parametrize(
-    "content",
+    ("name", "content", "case"),
     [
-        "functionality,case_id,test_case,label_gold,target_ident\nderog,1,Migrants ruin all.,hateful,immigrants\n",
-        "text,label,function,group\nMigrants ruin all.,1,derog,immigrants\n",
+        (
+            "hatecheck.csv",
+            "functionality,case_id,test_case,label_gold,target_ident\nderog,1,Migrants ruin all.,hateful,immigrants\n",
+            PostExample("Migrants ruin all.", True, "derog", ("immigrants",), "en"),
+        ),
+        (
+            "ours.csv",
+            "text,label,function,group\nMigrants ruin all.,1,derog,immigrants\n",
+            PostExample("Migrants ruin all.", True, "derog", ("immigrants",), "en"),
+        ),
+        (
+            "lines.jsonl",
+            '{"text": "Hola.", "label": "non-hateful", "language": "es"}\n',
+            PostExample("Hola.", False, "-", (), "es"),
+        ),
     ],
-    ids=["HateCheck", "ours"],
 )
-def test_a_csv_file_may_have_either_names(tmp_path: Path, content: str) -> None:
-    """Others bring their files as they are."""
-    file = tmp_path / "cases.csv"
-    file.write_text(content, "utf-8")
-    assert read_cases(file) == [PostExample("Migrants ruin all.", True, "derog", ("immigrants",), "en")]
-
-
-def test_json_lines_may_be_brought_too(tmp_path: Path) -> None:
-    """Function, group and language may be missing."""
-    file = tmp_path / "cases.jsonl"
-    file.write_text('{"text": "Hola.", "label": "non-hateful", "language": "es"}\n', "utf-8")
-    assert read_cases(file) == [PostExample("Hola.", False, "-", (), "es")]
+def test_others_bring_their_files_as_they_are(tmp_path: Path, name: str, content: str, case: PostExample) -> None:
+    """By either names of columns; function, group and language may be missing."""
+    (tmp_path / name).write_text(content, "utf-8")
+    assert read_cases(tmp_path / name) == [case]
 
 
 @pytest.mark.parametrize("row", ['{"text": "Hi.", "label": "maybe"}', '{"label": "hateful"}', "[]", "no json"])

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from bench.measures.significance import compare, interval, percentile, signed_rank
+from bench.measures.significance import compare, percentile, signed_rank
 
 
 def test_a_percentile_is_the_nearest_rank() -> None:
@@ -45,13 +45,3 @@ def test_comparing_against_one_system_corrects_for_fewer_pairs() -> None:
 
 def test_a_system_without_any_figure_is_not_compared() -> None:
     assert compare("composite", {"live": {"1": 0.5}, "plain": {}}) == []
-
-
-def test_the_bootstrap_draws_whole_clusters() -> None:
-    """Two rows of one post always come together, so their mean never changes."""
-    values = [0.0, 1.0] * 5
-    clusters = [(at, at + 1) for at in range(0, 10, 2)]
-    assert interval(lambda rows: sum(values[row] for row in rows) / len(rows), clusters) == (0.5, 0.5)
-    loose = [(at,) for at in range(10)]
-    low, high = interval(lambda rows: sum(values[row] for row in rows) / len(rows), loose)
-    assert low < 0.5 < high

@@ -16,7 +16,6 @@ from training.corpus import (
     DRAFT_WRITERS_OF_TESTS,
     POST_WRITERS_OF_TESTS,
     agreed,
-    alpha,
     draft_values,
     drafts,
     kinds,
@@ -87,14 +86,6 @@ def test_readings_are_joined_by_their_mean() -> None:
     joined = dict(zip(POST_OUTPUTS, agreed([post_values("n"), post_values("h:m:e3")]), strict=True))
     assert (joined["hateful"], joined["migrants"], joined["severity"]) == (0.5, 0.5, 3)
     assert np.isnan(agreed([post_values("n"), post_values("n")])[POST_OUTPUTS.index("severity")])
-
-
-def test_alpha_is_one_for_perfect_agreement_and_low_for_chance() -> None:
-    """Krippendorff's own example of two readers of ten units has 0.095."""
-    first, second = "0100000000", "1110010100"
-    pairs = [{"a": one == "1", "b": other == "1"} for one, other in zip(first, second, strict=True)]
-    assert alpha(pairs) == pytest.approx(0.095, abs=0.001)
-    assert alpha([{"a": value, "b": value} for value in (True, False, True)]) == 1
 
 
 def test_the_posts_are_enough_and_read_twice() -> None:

@@ -39,10 +39,7 @@ async def _serving(preloaded: Sequence[str], folder: Path, drain: str) -> AsyncI
         "XDG_RUNTIME_DIR": str(folder),
     }
     process = await asyncio.create_subprocess_exec(
-        *(*preloaded, "-m", "tests.fakes.desk.serve_process"),
-        stdout=PIPE,
-        stderr=PIPE,
-        env=own | more | OPERATED,
+        *(*preloaded, "-m", "tests.fakes.desk.serve_process"), stdout=PIPE, stderr=PIPE, env=own | more | OPERATED
     )
     try:
         yield process

@@ -94,9 +94,7 @@ async def test_a_case_is_named_everywhere_and_quoted_nowhere(
     settings = settings_of(place, tmp_path)
     with logged(form, "debug") as written:
         logs.hear_loop(asyncio.get_running_loop())
-        async with (
-            open_application(engine, settings, [in_process(platform)], PATIENT, undo_seconds=0) as application,
-        ):
+        async with open_application(engine, settings, [in_process(platform)], PATIENT, undo_seconds=0) as application:
             await admit(application.database, PLATFORM, COMMUNITY, MODERATOR)
             serving = asyncio.create_task(serve(application, stop, drain_seconds=20))
             case_id = await whole_way(application, platform)

@@ -11,7 +11,7 @@ from transformers import BertConfig, BertForSequenceClassification, BertTokenize
 
 from core.errors import BadInput, ScorerUnavailable
 from tests.fakes.training.tiny import tiny_model, tiny_tokenizer
-from training.online.run import Values, ends, learn, refuse_few, rows
+from training.online.run import Values, ends, refuse_few, rewards_of, rows, train
 from training.writer.base import Lora, with_adapter
 
 LABELS = {"quality": ("quality",), "inference": ("contradiction", "entailment", "neutral")}
@@ -60,7 +60,7 @@ def test_each_method_learns_each_reward(
     tokenizer = tiny_tokenizer([said["content"] for row in found for said in row["prompt"]])
     model = with_adapter(tiny_model(tokenizer), Lora(), seed=5)
     noted = list[dict[str, Any]]()
-    learn(model, tokenizer, found, tmp_path, values, noted.append)
+    train(model, tokenizer, found, rewards_of(values), tmp_path, values, note=noted.append)
     before, after = ends(noted)
     assert {f"rewards/{name}/mean" for name in known} | {"reward"} <= before.keys() & after.keys()
     assert {entry["step"] for entry in noted if "reward" in entry} == {1, 2}
@@ -71,7 +71,7 @@ def test_each_method_learns_each_reward(
 def test_a_judge_that_is_not_there_is_told_before_anything_is_learnt(tmp_path: Path) -> None:
     values = _values("grpo", "coarl", str(tmp_path))
     with pytest.raises(ScorerUnavailable):
-        learn(None, None, [], tmp_path / "run", values, lambda _: None)
+        rewards_of(values)
 
 
 def test_fewer_prompts_than_a_step_takes_are_refused_since_nothing_would_be_learnt() -> None:

@@ -14,7 +14,9 @@ from typer.testing import CliRunner
 
 from bot.cli.main import LATER, Later, app
 
-HEAVY = "torch transformers sentence_transformers openai faiss Stemmer sqlalchemy discord aiohttp"
+HEAVY = (
+    "torch transformers sentence_transformers openai faiss Stemmer sqlalchemy discord aiohttp onnxruntime qdrant_client"
+)
 
 
 @pytest.mark.parametrize("one", LATER, ids=lambda one: one.name)
@@ -103,9 +105,10 @@ def test_a_wrong_value_is_told_in_plain_words(words: list[str], said: str) -> No
     assert "Input should" not in done.output
 
 
-def test_what_takes_long_to_load_waits_until_it_is_used() -> None:
-    """The help and the first line of a draft come before any model library is imported."""
-    code = f"import sys, bot.cli.main, bot.cli.draft; print(sorted(set({HEAVY.split()!r}) & set(sys.modules)))"
+@pytest.mark.parametrize(("modules", "more"), [("bot.cli.main, bot.cli.draft", ""), ("bot.cli.kb", " numpy")])
+def test_what_takes_long_to_load_waits_until_it_is_used(modules: str, more: str) -> None:
+    """The help, the first line of a draft and wrong calls come before any model library or database is imported."""
+    code = f"import sys, {modules}; print(sorted(set({(HEAVY + more).split()!r}) & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
 
@@ -128,10 +131,7 @@ def test_completion_has_a_script_for_the_shell() -> None:
 
 @pytest.mark.parametrize(
     ("words", "at", "found"),
-    [
-        ("antiphon community role gr", "3", "grant"),
-        ("antiphon draft --profi", "2", "--profile"),
-    ],
+    [("antiphon community role gr", "3", "grant"), ("antiphon draft --profi", "2", "--profile")],
 )
 def test_the_tab_key_completes_what_is_loaded_later_too(words: str, at: str, found: str) -> None:
     """Groups and options are not known before their module is loaded."""

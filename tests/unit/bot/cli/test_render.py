@@ -90,12 +90,7 @@ def test_the_cost_is_said_with_what_there_was(
     """One is not "1 times", and what did not happen is not told as a zero."""
     made = suggestion_for(SampleCommunity().flag("103", "mill_pond"))
     cost = replace(
-        made.cost,
-        model_calls=calls,
-        judge_calls=compared,
-        rounds=rounds,
-        prompt_tokens=1210,
-        completion_tokens=1,
+        made.cost, model_calls=calls, judge_calls=compared, rounds=rounds, prompt_tokens=1210, completion_tokens=1
     )
     show_suggestion(console, replace(made, cost=cost))
     assert said in shown(console)

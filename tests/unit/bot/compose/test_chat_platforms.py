@@ -56,12 +56,6 @@ def test_mastodon_by_half_is_refused(missing: str) -> None:
     assert "antiphon mastodon login" in caught.value.remedy
 
 
-def test_a_platform_that_does_not_exist_is_named() -> None:
-    """A table of another name is no platform that is silently left out."""
-    with pytest.raises(BadSettings, match="TELEGRAMM"):
-        load_settings(environment={"ANTIPHON__TELEGRAMM__TOKEN": "a token"})
-
-
 def test_what_a_process_drafts_for_all_platforms_each_of_them_takes() -> None:
     """Also with what stands around a reply there, so that no draft is refused when a person approves it."""
     taken = [mastodon.MAX_CHARACTERS, telegram.MAX_CHARACTERS, discord.MAX_CHARACTERS]

@@ -2,6 +2,8 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 from bot.compose.application import RememberingReader
 from core.engine.readers.networks import DraftReader, PostReader
 from core.engine.readers.outputs import DRAFT_OUTPUTS, POST_OUTPUTS, DraftFault
@@ -11,15 +13,19 @@ POST = "Migrants only come here to live off our welfare."
 TEXT = "They should be beaten."
 
 
-def classifier() -> FakeClassifier:
+@pytest.fixture
+def model() -> FakeClassifier:
     """One that thinks that each text calls for harm."""
     return FakeClassifier(DRAFT_OUTPUTS, {"unfit": 0.9, "opposes": 0.99, DraftFault.CALLS_FOR_HARM: 0.9}, ("en",))
 
 
-def test_the_same_bytes_are_read_once() -> None:
+@pytest.fixture
+def reader(model: FakeClassifier) -> RememberingReader:
+    return RememberingReader(DraftReader(model, PostReader(FakeClassifier(POST_OUTPUTS, {}, ("en",)))))
+
+
+def test_the_same_bytes_are_read_once(model: FakeClassifier, reader: RememberingReader) -> None:
     """Also where two persons ask at the same moment."""
-    model = classifier()
-    reader = RememberingReader(DraftReader(model, PostReader(FakeClassifier(POST_OUTPUTS, {}, ("en",)))))
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda _: reader.read(POST, TEXT, "en"), range(8)))
     assert found[0] is not None
@@ -28,19 +34,15 @@ def test_the_same_bytes_are_read_once() -> None:
     assert len(model.calls) == 1
 
 
-def test_another_text_or_another_post_is_read() -> None:
+def test_another_text_or_another_post_is_read(model: FakeClassifier, reader: RememberingReader) -> None:
     """What a text does depends on the post above it."""
-    model = classifier()
-    reader = RememberingReader(DraftReader(model, PostReader(FakeClassifier(POST_OUTPUTS, {}, ("en",)))))
     for post, text in ((POST, TEXT), (POST, f"{TEXT} "), (TEXT, POST)):
         reader.read(post, text, "en")
     assert len(model.calls) == 3
 
 
-def test_only_the_last_texts_are_remembered() -> None:
+def test_only_the_last_texts_are_remembered(model: FakeClassifier, reader: RememberingReader) -> None:
     """A desk runs for months."""
-    model = classifier()
-    reader = RememberingReader(DraftReader(model, PostReader(FakeClassifier(POST_OUTPUTS, {}, ("en",)))))
     for number in range(200):
         reader.read(POST, f"{TEXT} {number}", "en")
     reader.read(POST, f"{TEXT} 199", "en")

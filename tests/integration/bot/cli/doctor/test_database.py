@@ -18,7 +18,6 @@ from core.desk.communities.decisions import CommunityDesk
 from core.desk.database.connection import Database
 from core.desk.database.secret import load_secret
 from core.desk.rules.roles import Operator, Person, Role
-from core.desk.runtime.findings import Finding
 from tests.fakes.later_version import become_later
 from tests.fakes.machine.doctor_faults import told
 from tests.fakes.machine.installation import flag_in, settings_of
@@ -35,31 +34,27 @@ def settings(tmp_path: Path) -> Settings:
     return settings_of(tmp_path / "antiphon.db", tmp_path)
 
 
-async def _look(settings: Settings) -> list[Finding]:
-    return await examine_database(settings)
-
-
 async def test_all_is_well(settings: Settings) -> None:
     """Before the first run, too, which the doctor does not anticipate."""
-    assert [(one.name, one.ok) for one in await _look(settings)] == [
+    assert [(one.name, one.ok) for one in await examine_database(settings)] == [
         ("database", True), ("secret", True), ("clock", True),
     ]  # fmt: skip
     new = settings_of(settings.database_path.with_name("new.db"), settings.database_path.parent / "new")
-    (found,) = await _look(new)
+    (found,) = await examine_database(new)
     assert (found.ok, "will be made at the first run" in found.detail) == (True, True)
     assert not new.database_path.exists()
 
 
 async def test_no_database_beside_the_secret_of_one(settings: Settings) -> None:
     settings.database_path.rename(settings.database_path.with_name("kept.db"))
-    told("no database beside the secret of one", await _look(settings))
+    told("no database beside the secret of one", await examine_database(settings))
     assert not settings.database_path.exists()
 
 
 async def test_a_folder_in_the_place_of_the_database(settings: Settings) -> None:
     settings.database_path.unlink()
     settings.database_path.mkdir()
-    told("a folder in the place of the database", await _look(settings))
+    told("a folder in the place of the database", await examine_database(settings))
 
 
 async def test_a_database_of_another_account(settings: Settings, tmp_path: Path) -> None:
@@ -68,35 +63,35 @@ async def test_a_database_of_another_account(settings: Settings, tmp_path: Path)
         os.chown(settings.database_path, 65534, -1)
     else:
         settings = settings_of(Path("/etc/passwd"), tmp_path)
-    told("a database of another account", await _look(settings))
+    told("a database of another account", await examine_database(settings))
 
 
 async def test_a_database_that_others_may_read(settings: Settings) -> None:
     settings.database_path.chmod(0o644)
-    told("a database that others may read", await _look(settings))
+    told("a database that others may read", await examine_database(settings))
 
 
 async def test_a_file_that_is_no_database(settings: Settings) -> None:
     settings.database_path.write_bytes(b"cases" * 1000)
-    told("a file that is no database", await _look(settings))
+    told("a file that is no database", await examine_database(settings))
 
 
 async def test_a_database_that_another_program_holds(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.cli.doctor.database.BUSY_SECONDS", 0.05)
     with closing(sqlite3.connect(settings.database_path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
-        told("a database that another program holds", await _look(settings))
+        told("a database that another program holds", await examine_database(settings))
 
 
 async def test_tables_of_another_version(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """This version is older than the tables, or newer."""
     with monkeypatch.context() as later:
         become_later(later, tmp_path)
-        told("tables of an older version", await _look(settings))
+        told("tables of an older version", await examine_database(settings))
     with closing(sqlite3.connect(settings.database_path)) as opened:
         opened.execute("UPDATE alembic_version SET version_num = '9000'")
         opened.commit()
-    told("tables of a later version", await _look(settings))
+    told("tables of a later version", await examine_database(settings))
 
 
 @pytest.mark.parametrize(
@@ -120,13 +115,13 @@ async def test_a_secret_that_does_not_serve(settings: Settings, breakage: str, c
     if content is not None:
         settings.secret_file.write_text(content)
         settings.secret_file.chmod(mode)
-    told(breakage, await _look(settings))
+    told(breakage, await examine_database(settings))
 
 
 async def test_a_clock_that_was_put_back(tmp_path: Path) -> None:
     tomorrow = datetime.now(UTC) + timedelta(days=1)
     await flag_in(tmp_path, clock=lambda: tomorrow)
-    told("a clock that was put back", await _look(settings_of(tmp_path / "antiphon.db", tmp_path)))
+    told("a clock that was put back", await examine_database(settings_of(tmp_path / "antiphon.db", tmp_path)))
 
 
 # PostgreSQL
@@ -164,38 +159,29 @@ async def _setting(server: URL, name: str) -> str:
         await engine.dispose()
 
 
-async def test_a_server_that_does_not_answer(postgresql: URL, tmp_path: Path) -> None:
-    nowhere = postgresql.set(host="127.0.0.1", port=9, query={})
-    told("a PostgreSQL server that does not answer", await _look(settings_of(nowhere, tmp_path)))
-
-
-async def test_a_database_of_another_name(postgresql: URL, tmp_path: Path) -> None:
-    told("a PostgreSQL database that is not there", await _look(settings_of(postgresql.set(database="no"), tmp_path)))
+async def test_an_address_that_leads_to_no_database(postgresql: URL, tmp_path: Path) -> None:
+    for breakage, address in (
+        ("a PostgreSQL server that does not answer", postgresql.set(host="127.0.0.1", port=9, query={})),
+        ("a PostgreSQL database that is not there", postgresql.set(database="no")),
+        ("an option of the address that is not taken", postgresql.update_query_dict({"channel_binding": "require"})),
+        ("an address of another vendor's database", URL.create("mysql", host="db.example", database="desk")),
+    ):
+        told(breakage, await examine_database(settings_of(address, tmp_path)))
 
 
 def test_a_wrong_password(postgresql: URL, tmp_path: Path) -> None:
     with _asks_for_passwords(postgresql, "asked_role") as place:
         wrong, right = (settings_of(place.set(password=word), tmp_path) for word in ("wrong", "right"))
-        told("a PostgreSQL password that is refused", asyncio.run(_look(wrong)))
-        assert asyncio.run(_look(right))[0].ok
-
-
-async def test_an_address_that_asks_for_what_there_is_not(postgresql: URL, tmp_path: Path) -> None:
-    asking = postgresql.update_query_dict({"channel_binding": "require"})
-    told("an option of the address that is not taken", await _look(settings_of(asking, tmp_path)))
-
-
-async def test_an_address_of_another_vendor(tmp_path: Path) -> None:
-    address = URL.create("mysql", host="db.example", database="desk")
-    told("an address of another vendor's database", await _look(settings_of(address, tmp_path)))
+        told("a PostgreSQL password that is refused", asyncio.run(examine_database(wrong)))
+        assert asyncio.run(examine_database(right))[0].ok
 
 
 async def test_a_server_that_may_lose_commits(postgresql: URL, own: Settings, tmp_path: Path) -> None:
     async with new_database(postgresql) as place:
         settings = settings_of(place, tmp_path)
-        assert all(one.ok for one in await _look(settings))
+        assert all(one.ok for one in await examine_database(settings))
         await execute(place, f"ALTER DATABASE {place.database} SET synchronous_commit = off")
-        told("a PostgreSQL database that may lose commits", await _look(settings))
+        told("a PostgreSQL database that may lose commits", await examine_database(settings))
 
 
 async def test_clocks_that_are_apart(postgresql: URL, own: Settings, tmp_path: Path) -> None:
@@ -207,4 +193,4 @@ async def test_clocks_that_are_apart(postgresql: URL, own: Settings, tmp_path: P
             "AS 'SELECT pg_catalog.clock_timestamp() + interval ''5 minutes'''",
         )
         await execute(place, f"ALTER DATABASE {place.database} SET search_path = public, pg_catalog")
-        told("clocks that are apart", await _look(settings_of(place, tmp_path)))
+        told("clocks that are apart", await examine_database(settings_of(place, tmp_path)))

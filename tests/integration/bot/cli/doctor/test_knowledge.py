@@ -7,8 +7,7 @@ import pytest
 
 from bot.cli.doctor.checks import examine_knowledge
 from bot.compose.library import open_library, open_source
-from bot.settings import KbSettings, ScorerSettings, Settings
-from core.desk.runtime.findings import Finding
+from bot.settings import KbSettings, Settings
 from kb.library.library import State
 from kb.library.store import FILE
 from tests.fakes.machine.doctor_faults import told
@@ -19,31 +18,24 @@ _TEXT = (
 )
 
 
-def _settings(folder: Path, **kb: str) -> Settings:
-    return Settings(kb=KbSettings(folder=str(folder), **kb))
-
-
-async def _of(settings: Settings, *names: str) -> list[Finding]:
-    return await examine_knowledge(settings, *names)
-
-
-async def test_no_embedding_model(tmp_path: Path) -> None:
-    settings = _settings(tmp_path, embedding_model=str(tmp_path / "missing"))
-    told("no embedding model", await _of(settings, "embedding model"))
-
-
-async def test_a_scorer_that_cannot_be_loaded(tmp_path: Path) -> None:
-    settings = Settings(scorers=ScorerSettings(nli=str(tmp_path / "missing")), kb=KbSettings(folder=str(tmp_path)))
-    told("a scorer that cannot be loaded", await _of(settings, "scorers"))
-
-
-async def test_a_reranker_that_cannot_be_loaded(tmp_path: Path) -> None:
-    told("a reranker that cannot be loaded", await _of(_settings(tmp_path, reranker=str(tmp_path / "no")), "reranker"))
-
-
-async def test_a_qdrant_server_that_does_not_answer(tmp_path: Path) -> None:
-    settings = _settings(tmp_path, index="qdrant", qdrant_url="http://127.0.0.1:9")
-    told("a Qdrant server that does not answer", await _of(settings, "knowledge base", "library"))
+@pytest.mark.parametrize(
+    ("breakage", "settings", "checks"),
+    [
+        ("no embedding model", {"kb": {"embedding_model": "/missing"}}, ("embedding model",)),
+        ("a scorer that cannot be loaded", {"scorers": {"nli": "/missing"}}, ("scorers",)),
+        ("a reranker that cannot be loaded", {"kb": {"reranker": "/missing"}}, ("reranker",)),
+        (
+            "a Qdrant server that does not answer",
+            {"kb": {"index": "qdrant", "qdrant_url": "http://127.0.0.1:9"}},
+            ("knowledge base", "library"),
+        ),
+    ],
+)
+async def test_what_is_named_is_not_there(
+    tmp_path: Path, breakage: str, settings: dict[str, dict[str, str]], checks: tuple[str, ...]
+) -> None:
+    named = settings | {"kb": {"folder": str(tmp_path)} | settings.get("kb", {})}
+    told(breakage, await examine_knowledge(Settings.model_validate(named), *checks))
 
 
 @pytest.fixture
@@ -51,7 +43,7 @@ async def library(tmp_path: Path) -> Settings:
     """A library that serves one document, with its index."""
     (tmp_path / "files").mkdir()
     (tmp_path / "files" / "survey.txt").write_text(_TEXT)
-    settings = _settings(tmp_path / "kb")
+    settings = Settings(kb=KbSettings(folder=str(tmp_path / "kb")))
     await _add(settings, tmp_path / "files")
     return settings
 
@@ -67,29 +59,29 @@ async def _add(settings: Settings, folder: Path, *, is_followed: bool = True) ->
 
 async def test_an_index_that_is_older_than_its_library(library: Settings, tmp_path: Path) -> None:
     """As when a machine stops between the two; the remedy that is named brings it up to date."""
-    assert [one.ok for one in await _of(library, "library")] == [True]
+    assert [one.ok for one in await examine_knowledge(library, "library")] == [True]
     (tmp_path / "files" / "second.txt").write_text(_TEXT.replace("four", "five"))
     await _add(library, tmp_path / "files", is_followed=False)
-    older = told("an index that is older than its library", await _of(library, "library"))
+    older = told("an index that is older than its library", await examine_knowledge(library, "library"))
     assert "is older than the library" in older.detail
     async with open_library(library) as opened:
         assert await opened.faults(repair=True) == []
-    assert [one.ok for one in await _of(library, "library")] == [True]
+    assert [one.ok for one in await examine_knowledge(library, "library")] == [True]
 
 
 async def test_an_index_that_is_damaged(library: Settings) -> None:
     with sqlite3.connect(library.library_folder / FILE) as opened:
         opened.execute("DELETE FROM words_data")
-    damaged = told("an index of the library that is damaged", await _of(library, "library"))
+    damaged = told("an index of the library that is damaged", await examine_knowledge(library, "library"))
     assert "index is damaged" in damaged.detail
 
 
 async def test_a_library_that_is_damaged(library: Settings) -> None:
     (library.library_folder / FILE).write_bytes(b"library" * 1000)
-    told("a library that is damaged", await _of(library, "library"))
+    told("a library that is damaged", await examine_knowledge(library, "library"))
 
 
 async def test_a_library_of_another_version(library: Settings) -> None:
     with sqlite3.connect(library.library_folder / FILE) as opened:
         opened.execute("PRAGMA user_version = 99")
-    told("a library of another version", await _of(library, "library"))
+    told("a library of another version", await examine_knowledge(library, "library"))

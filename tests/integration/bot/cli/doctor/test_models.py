@@ -37,18 +37,12 @@ async def _server(url: str, model: str = "m") -> list[Finding]:
     return await _writer(llm__backend="server", llm__base_url=url, llm__model=model)
 
 
-async def test_weights_that_are_not_there(tmp_path: Path) -> None:
-    told("weights that are not there", await _writer(llm__model_path=str(tmp_path / "own.gguf")))
-
-
-async def test_weights_of_another_form(tmp_path: Path) -> None:
-    (tmp_path / "own.gguf").write_bytes(b"PK" + bytes(100))
-    told("weights that are no GGUF file", await _writer(llm__model_path=str(tmp_path / "own.gguf")))
-
-
-async def test_weights_that_do_not_fit_into_memory(tmp_path: Path) -> None:
-    """A file of a terabyte, nearly all of it a hole."""
+async def test_weights_of_ones_own_that_do_not_serve(tmp_path: Path) -> None:
+    """One of them is a file of a terabyte, nearly all of it a hole."""
     file = tmp_path / "own.gguf"
+    told("weights that are not there", await _writer(llm__model_path=str(file)))
+    file.write_bytes(b"PK" + bytes(100))
+    told("weights that are no GGUF file", await _writer(llm__model_path=str(file)))
     file.write_bytes(b"GGUF")
     with file.open("r+b") as opened:
         opened.truncate(2**40)
@@ -183,11 +177,7 @@ async def test_a_damaged_file_of_trials(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(
-    ("breakage", "url"),
-    [
-        ("a judge that cannot be reached", _NOBODY),
-        ("a judge whose key is refused", ""),
-    ],
+    ("breakage", "url"), [("a judge that cannot be reached", _NOBODY), ("a judge whose key is refused", "")]
 )
 async def test_a_judge_of_its_own(breakage: str, url: str) -> None:
     """The writer works, and is not blamed; the key that is named is the judge's."""
@@ -196,11 +186,7 @@ async def test_a_judge_of_its_own(breakage: str, url: str) -> None:
         judge = url or stack.enter_context(answering({"GET /models": (403, "{}")})).url
         found = await examine_models(
             _of(
-                llm__backend="server",
-                llm__base_url=writer.url,
-                llm__model="m",
-                judge__base_url=judge,
-                judge__model="j",
+                llm__backend="server", llm__base_url=writer.url, llm__model="m", judge__base_url=judge, judge__model="j"
             )
         )
     assert found[0].ok

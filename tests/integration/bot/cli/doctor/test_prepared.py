@@ -14,10 +14,7 @@ SERVER = LlmSettings(backend="server", base_url="http://127.0.0.1:9/v1", model="
     [
         (Settings(), "others are held back until somebody asks (community.sure = 0.6)"),
         (Settings(community=CommunitySettings(sure=0)), "none is held back; some seldom fit"),
-        (
-            Settings(llm=SERVER),
-            "; the larger model writes all the same",
-        ),
+        (Settings(llm=SERVER), "; the larger model writes all the same"),
     ],
 )
 async def test_it_says_what_is_held_back(settings: Settings, told: str) -> None:

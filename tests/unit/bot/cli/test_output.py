@@ -1,4 +1,4 @@
-"""What the commands of `antiphon kb` show at a terminal."""
+"""The bars that commands show at a terminal while they work."""
 
 import io
 
@@ -18,3 +18,16 @@ def test_a_title_with_markup_is_shown_as_it_is_written(monkeypatch: pytest.Monke
         bar.add_task(title, total=2)
         bar.refresh()
     assert title in shown.getvalue()
+
+
+def test_a_bar_that_was_never_shown_writes_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not even an empty line, at a terminal that cannot show bars."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "dumb")
+    bar = output.PreparationBar()
+    bar.close()
+    bar("weights", 5, 5)
+    bar.close()
+    assert capsys.readouterr().err == ""
