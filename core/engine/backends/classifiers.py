@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -28,9 +28,30 @@ _BATCH_SIZE = 8
 
 
 class _CrossEncoder:
-    def __init__(self, model: str, columns: Callable[[CrossEncoder], list[int]]) -> None:
-        self._name, self._columns_of = model, columns
+    """A cross-encoder in a folder, or of that name on the model hub.
+
+    Args:
+        languages: the ISO 639-1 codes of the languages that it was trained on.
+    """
+
+    def __init__(self, model: str, languages: Iterable[str] = ("en",)) -> None:
+        self._name = model
+        self.languages = frozenset(languages)
         self._once = Once(self._load)
+
+    @staticmethod
+    def _columns_of(model: CrossEncoder) -> list[int]:
+        """The columns of its outputs that are wanted: the only one. Raises ``ScorerUnavailable``."""
+        if model.num_labels != 1:
+            raise ScorerUnavailable(
+                sentence("it has {count} outputs instead of one", count=model.num_labels),
+                remedy=sentence("Choose a model that gives one number."),
+            )
+        return [0]
+
+    def load(self) -> None:
+        """Load the model now, blocking. Raises ``ScorerUnavailable``."""
+        self.outputs([])
 
     def outputs(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """The wanted columns, shape (len(pairs), columns), each in [0, 1]. Blocking. Raises ``ScorerUnavailable``."""
@@ -73,105 +94,59 @@ def _open_cross_encoder(where: str, revision: str | None, *, local: bool) -> Cro
         return model
 
 
-class NliCrossEncoder:
+class NliCrossEncoder(_CrossEncoder):
     """``core.engine.ports.Inference`` by a cross-encoder that was trained on natural language inference.
 
-    Args:
-        model: a folder, or a name on the model hub. Its own labels tell which output is which.
-        languages: the ISO 639-1 codes of the languages that it was trained on.
+    Its own labels tell which output is which.
     """
-
-    def __init__(self, model: str, languages: Iterable[str] = ("en",)) -> None:
-        self._languages = frozenset(languages)
-        self._encoder = _CrossEncoder(model, _nli_columns)
-
-    @property
-    def languages(self) -> frozenset[str]:
-        return self._languages
-
-    def load(self) -> None:
-        """Load the model now, blocking. Raises ``ScorerUnavailable``."""
-        self._encoder.outputs([])
 
     async def infer(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
         """What each premise says about its hypothesis, in one batch. Raises ``ScorerUnavailable``."""
-        outputs = await asyncio.to_thread(self._encoder.outputs, pairs)
+        outputs = await asyncio.to_thread(self.outputs, pairs)
         return [Entailment(float(entails), float(contradicts)) for entails, contradicts in outputs]
 
+    @staticmethod
+    def _columns_of(model: CrossEncoder) -> list[int]:
+        names: dict[int, str] = getattr(model.config, "id2label", None) or {}
+        labels = {int(column): str(label).casefold() for column, label in names.items()}
+        columns = [
+            next((column for column, label in labels.items() if label.startswith(beginning)), None)
+            for beginning in ("entail", "contradict")
+        ]
+        present = [column for column in columns if column is not None]
+        if len(present) < len(columns):
+            raise ScorerUnavailable(
+                sentence(
+                    "its labels ({labels}) do not name entailment and contradiction", labels=", ".join(labels.values())
+                ),
+                remedy=sentence("Choose a model whose config.json names them in id2label."),
+            )
+        return present
 
-def _nli_columns(model: CrossEncoder) -> list[int]:
-    names: dict[int, str] = getattr(model.config, "id2label", None) or {}
-    labels = {int(column): str(label).casefold() for column, label in names.items()}
-    columns = [
-        next((column for column, label in labels.items() if label.startswith(beginning)), None)
-        for beginning in ("entail", "contradict")
-    ]
-    present = [column for column in columns if column is not None]
-    if len(present) < len(columns):
-        raise ScorerUnavailable(
-            sentence(
-                "its labels ({labels}) do not name entailment and contradiction", labels=", ".join(labels.values())
-            ),
-            remedy=sentence("Choose a model whose config.json names them in id2label."),
-        )
-    return present
 
-
-class QualityCrossEncoder:
+class QualityCrossEncoder(_CrossEncoder):
     """Argument quality in [0, 1] by a regressor with one output (CoARL, Appendix E; Gretz et al. 2020).
 
     It reads the post as the topic and the reply as the argument, in this order.
-
-    Args:
-        model: a folder, or a name on the model hub.
-        languages: the ISO 639-1 codes of the languages that it was trained on.
     """
 
     name: Final = "argument_quality"
 
-    def __init__(self, model: str, languages: Iterable[str] = ("en",)) -> None:
-        self._languages = frozenset(languages)
-        self._encoder = _CrossEncoder(model, _one_column)
-
-    def load(self) -> None:
-        """Load the model now, blocking. Raises ``ScorerUnavailable``."""
-        self._encoder.outputs([])
-
     async def score(self, brief: Brief, texts: Sequence[str]) -> list[float | None]:
         """The quality of each text; ``None`` in a language that it does not know. Raises ``ScorerUnavailable``."""
-        if brief.reading.language not in self._languages:
+        if brief.reading.language not in self.languages:
             return [None] * len(texts)
-        qualities = await asyncio.to_thread(self._encoder.outputs, [(brief.post.text, text) for text in texts])
+        qualities = await asyncio.to_thread(self.outputs, [(brief.post.text, text) for text in texts])
         return [float(quality) for quality in qualities[:, 0]]
 
 
-class RelevanceCrossEncoder:
-    """``core.engine.ports.Reranker`` by a cross-encoder with one output, such as BGE-reranker (F2RL, section 3.2).
-
-    Args:
-        model: a folder, or a name on the model hub.
-    """
-
-    def __init__(self, model: str) -> None:
-        self._encoder = _CrossEncoder(model, _one_column)
-
-    def load(self) -> None:
-        """Load the model now, blocking. Raises ``ScorerUnavailable``."""
-        self._encoder.outputs([])
+class RelevanceCrossEncoder(_CrossEncoder):
+    """``core.engine.ports.Reranker`` by a cross-encoder with one output, such as BGE-reranker (F2RL, section 3.2)."""
 
     async def relevance(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """How far each passage bears on its text, read in one go. Raises ``ScorerUnavailable``."""
-        shares = await asyncio.to_thread(self._encoder.outputs, pairs)
+        shares = await asyncio.to_thread(self.outputs, pairs)
         return [float(share) for share in shares[:, 0]]
-
-
-def _one_column(model: CrossEncoder) -> list[int]:
-    if model.num_labels != 1:
-        raise ScorerUnavailable(
-            sentence("it has {count} outputs instead of one", count=model.num_labels),
-            remedy=sentence("Choose a model that gives one number."),
-        )
-    return [0]
 
 
 logger = logging.getLogger(__name__)

@@ -66,7 +66,7 @@ class SentenceEmbedder:
     def name(self) -> str:
         """What tells this model from another: part of the key of every index made with it."""
         where = self._where()
-        return f"{_folder_title(where)}-{_fingerprint(where)}" if isinstance(where, Path) else where
+        return f"{where.resolve().name}-{_fingerprint(where)}" if isinstance(where, Path) else where
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors of shape (len(texts), dimension), each of length 1. Blocking: call it in a thread.
@@ -169,10 +169,6 @@ def _by_sentence_transformers(where: Path | str) -> Callable[[list[str]], NDArra
         return np.asarray(vectors, dtype=np.float32)
 
     return encode
-
-
-def _folder_title(folder: Path) -> str:
-    return folder.resolve().name
 
 
 def _fingerprint(folder: Path) -> str:

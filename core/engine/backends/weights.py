@@ -332,11 +332,7 @@ def _joined_before(folder: Path, progress: Progress | None, parts: WeightParts) 
 def _in_hub_cache(wanted: WeightsWanted, folder: Path, progress: Progress | None) -> Path | None:
     if not wanted.hub_repo:
         return None
-    try:
-        hub = importlib.import_module("huggingface_hub")
-    except ImportError:
-        logger.info("huggingface_hub is not installed; its cache is not searched.")
-        return None
+    hub = importlib.import_module("huggingface_hub")
     cached = hub.try_to_load_from_cache(wanted.hub_repo, wanted.hub_file, revision=wanted.revision)
     if not isinstance(cached, str):
         return None

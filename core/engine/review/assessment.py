@@ -129,6 +129,7 @@ class Assessor:
         self.notes += failed.values()
         self._failed |= failed.keys()
         is_read = self.readers.drafts.knows(self.brief.language)
+        is_read_as_toxic = any(isinstance(s, rewards.ReaderScorer) and s.name == "non_toxicity" for s in self.scorers)
         near, chances = await self._near([c.text for c in passed]), await asyncio.to_thread(self._chances, passed)
         rewarded = list[Candidate]()
         for candidate, scores, cosine in zip(passed, scored, near, strict=True):
@@ -138,11 +139,7 @@ class Assessor:
             if candidate.is_prepared and about is not None and cosine is not None:
                 suits = cosine + about
             done = replace(candidate, scores=scores, suits=suits, chance=chances.get(candidate.text))
-            if (
-                fault
-                and self.is_reviewed
-                and any(isinstance(scorer, rewards.NonToxicityScorer) for scorer in self.scorers)
-            ):
+            if fault and self.is_reviewed and is_read_as_toxic:
                 rewarded.append(replace(done, contested=done.contested or fault))
             elif self._passes(fault):
                 rewarded.append(done)
@@ -380,16 +377,13 @@ class Teller:
         )
 
     def unscored(self, candidate: Candidate) -> dict[str, rewards.MissingScore]:
+        unasked = rewards.MissingScore.LANGUAGE if "argument_quality" in self.scored_by else None
         circumstances = rewards.Circumstances(
             states_fact=bool(candidate.receipts),
-            quality=candidate.no_quality or self._unasked_quality(),
+            quality=candidate.no_quality or unasked,
             failed=self.failed,
         )
         return rewards.unscored(candidate.scores, self.brief, self.readers, circumstances)
-
-    def _unasked_quality(self) -> rewards.MissingScore | None:
-        """Why the argument quality is missing where no model was asked: a configured scorer gave none."""
-        return rewards.MissingScore.LANGUAGE if "argument_quality" in self.scored_by else None
 
     def _answers(self, candidate: Candidate) -> str | None:
         """The gist of the stereotype that a draft answers, where that is known."""

@@ -6,7 +6,7 @@ can do about it: a code for programs, and words for people.
 
 import asyncio
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
@@ -57,15 +57,26 @@ class SharedReading:
         return self._said
 
 
-@dataclass(frozen=True)
-class StanceScorer:
-    """CoARL's (1 - stance) / 2 by the reader of drafts: topic = the post, sentence = the reply."""
+_BY_READER: Mapping[str, Callable[[DraftSigns], float]] = {
+    "stance": lambda signs: signs.opposes,
+    "non_toxicity": lambda signs: 1.0 - max(signs.faults[fault] for fault in _TOXIC),
+    "fit": lambda signs: 1.0 - signs.unfit,
+    "faithfulness_post": lambda signs: 1.0 - max(signs.faults[fault] for fault in _BESIDE),
+}
+"""What the reader of drafts tells: CoARL's (1 - stance) / 2 with the post as topic and the reply as sentence, that the
+reply insults nobody and calls for no harm, that a reader would post it, and that it is about this post."""
 
+
+@dataclass(frozen=True)
+class ReaderScorer:
+    """A reward by the reader of drafts."""
+
+    name: str
     reading: SharedReading
-    name: str = "stance"
 
     async def score(self, brief: Brief, texts: Sequence[str]) -> list[float | None]:
-        return [signs.opposes if signs else None for signs in await self.reading.of(brief, texts)]
+        reward = _BY_READER[self.name]
+        return [reward(signs) if signs else None for signs in await self.reading.of(brief, texts)]
 
 
 @dataclass(frozen=True)
@@ -84,45 +95,6 @@ class InferredStanceScorer:
             return [None] * len(texts)
         relations = await self.inference.infer([(text, brief.post.text) for text in texts])
         return [(1.0 - (relation.entailment - relation.contradiction)) / 2 for relation in relations]
-
-
-@dataclass(frozen=True)
-class NonToxicityScorer:
-    """1 - toxicity, by the reader of drafts: it insults nobody and calls for no harm."""
-
-    reading: SharedReading
-    name: str = "non_toxicity"
-
-    async def score(self, brief: Brief, texts: Sequence[str]) -> list[float | None]:
-        """1 minus the greatest probability of an insult, a call for harm or a stereotype in each text."""
-        signs_of_texts = await self.reading.of(brief, texts)
-        return [1.0 - max(signs.faults[fault] for fault in _TOXIC) if signs else None for signs in signs_of_texts]
-
-
-@dataclass(frozen=True)
-class FitScorer:
-    """Whether a reader would post it, by the reader of drafts."""
-
-    reading: SharedReading
-    name: str = "fit"
-
-    async def score(self, brief: Brief, texts: Sequence[str]) -> list[float | None]:
-        """1 minus the probability that each text is unfit, for whatever fault."""
-        signs_of_texts = await self.reading.of(brief, texts)
-        return [1.0 - signs.unfit if signs else None for signs in signs_of_texts]
-
-
-@dataclass(frozen=True)
-class FaithfulnessToPostScorer:
-    """Whether it is about this post, by the reader of drafts."""
-
-    reading: SharedReading
-    name: str = "faithfulness_post"
-
-    async def score(self, brief: Brief, texts: Sequence[str]) -> list[float | None]:
-        """1 minus the greater probability of a generic reply and of one on another group or subject."""
-        signs_of_texts = await self.reading.of(brief, texts)
-        return [1.0 - max(signs.faults[fault] for fault in _BESIDE) if signs else None for signs in signs_of_texts]
 
 
 @dataclass(frozen=True)
@@ -151,10 +123,7 @@ def embedded_scorers(readers: Readers) -> list[Scorer]:
     """The scorers that need no call of the language model."""
     reading = SharedReading(readers)
     return [
-        StanceScorer(reading),
-        NonToxicityScorer(reading),
-        FitScorer(reading),
-        FaithfulnessToPostScorer(reading),
+        *(ReaderScorer(name, reading) for name in _BY_READER),
         FaithfulnessScorer(readers.embedder, "faithfulness_claim"),
         FaithfulnessScorer(readers.embedder, "faithfulness_evidence"),
     ]
@@ -259,9 +228,6 @@ def _round(value: float | None) -> float | None:
     return None if value is None else round(value, 4)
 
 
-_OF_READER = ("stance", "non_toxicity", "fit", "faithfulness_post")
-
-
 class MissingScore(StrEnum):
     """Why a score is missing, by what a reader can do about it; the value is its code, which keeps its meaning."""
 
@@ -313,7 +279,7 @@ def unscored(scores: Scores, brief: Brief, readers: Readers, circumstances: Circ
         "judge_spread": MissingScore.NOT_REACHED,
     }
     unread = MissingScore.NOT_REACHED if readers.drafts.knows(language) else MissingScore.LANGUAGE
-    why |= dict.fromkeys(_OF_READER, unread) | dict.fromkeys(circumstances.failed, MissingScore.FAILED)
+    why |= dict.fromkeys(_BY_READER, unread) | dict.fromkeys(circumstances.failed, MissingScore.FAILED)
     why["total"] = Counter(why[name] for name in WEIGHTS).most_common(1)[0][0]  # it is missing where all of them are
     return {name: reason for name, reason in why.items() if getattr(scores, name) is None}
 

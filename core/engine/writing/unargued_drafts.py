@@ -82,7 +82,8 @@ def with_notice(
         return StageOutcome(list(drafts), [])
     is_first, language = is_weak(replies, writer), reading.language or "en"
     if not notice:
-        return StageOutcome(list(drafts), [_silence()] if is_first else [])
+        silence = sentence("drafts: no reply is free of doubt; silence may serve better")
+        return StageOutcome(list(drafts), [silence] if is_first else [])
     reasons = (_whose(notice, language), _before()) if is_first else (_whose(notice, language),)
     own = unargued(Kind.NOTICE, notice, language, reasons)
     in_order = [own, *drafts] if is_first else [*drafts, own]
@@ -119,10 +120,6 @@ def _before() -> str:
     return sentence("It comes first since no reply is free of doubt: a notice, or silence, may serve better.")
 
 
-def _silence() -> str:
-    return sentence("drafts: no reply is free of doubt; silence may serve better")
-
-
 @dataclass(frozen=True, slots=True)
 class Supporter:
     """Finds words of support for the person whom one post attacks.
@@ -148,10 +145,15 @@ class Supporter:
     async def drafts(self) -> StageOutcome[list[Draft]]:
         """Words of support, what a larger model wrote first, and why there is nothing of it."""
         written = await self._model_words() if self.writer.is_larger else StageOutcome(list[str](), [])
-        by_model, prepared = self._reason_for_written(), self._reason_for_prepared()
+        by_model = sentence("The model wrote it for the person attacked.")
+        prepared = sentence("It was prepared for any person who is attacked: it says nothing of this one.")
         drafts = [self._draft(text, by_model, self.writer.model) for text in written.value]
         drafts += [self._draft(text, prepared) for text in self._prepared_words()]
-        notes = written.notes if drafts else [*written.notes, _unsendable()]
+        notes = list(written.notes)
+        if not drafts:
+            notes.append(
+                sentence("support: each prepared word of support is too long here, or breaks a rule of the community")
+            )
         return StageOutcome([replace(draft, rank=rank) for rank, draft in enumerate(drafts[:SHOWN], start=1)], notes)
 
     @property
@@ -217,18 +219,6 @@ class Supporter:
 
     def _draft(self, text: str, reason: str, writer: str | None = None) -> Draft:
         return unargued(Kind.SUPPORT, text, self._language, (reason,), writer)
-
-    @staticmethod
-    def _reason_for_written() -> str:
-        return sentence("The model wrote it for the person attacked.")
-
-    @staticmethod
-    def _reason_for_prepared() -> str:
-        return sentence("It was prepared for any person who is attacked: it says nothing of this one.")
-
-
-def _unsendable() -> str:
-    return sentence("support: each prepared word of support is too long here, or breaks a rule of the community")
 
 
 def led_by(support: Sequence[Draft], drafts: Sequence[Draft], most: int) -> list[Draft]:

@@ -15,13 +15,9 @@ from core.engine.scoring.rewards import (
     BUILT_IN,
     WEIGHTS,
     FaithfulnessScorer,
-    FaithfulnessToPostScorer,
-    FitScorer,
     InferredStanceScorer,
-    NonToxicityScorer,
+    ReaderScorer,
     Scorers,
-    SharedReading,
-    StanceScorer,
     argument_quality,
     embedded_scorers,
     evaluate,
@@ -131,9 +127,7 @@ async def test_evaluate_gives_each_text_its_own_scores() -> None:
 
 async def test_the_reader_of_drafts_gives_four_rewards() -> None:
     """How likely a draft opposes the post, insults nobody, would be posted, and is about this very post."""
-    reading = SharedReading(READERS)
-    scorers = [kind(reading) for kind in (StanceScorer, NonToxicityScorer, FitScorer, FaithfulnessToPostScorer)]
-    rows, _ = await evaluate(brief_of(), TEXTS, scorers)
+    rows, _ = await evaluate(brief_of(), TEXTS, embedded_scorers(READERS))
     assert [row.stance for row in rows] == [0.75] * 3
     assert [row.non_toxicity for row in rows] == [0.99] * 3
     assert [row.fit for row in rows] == [0.75] * 3
@@ -212,11 +206,11 @@ async def test_configured_scorers_replace_the_built_in_ones() -> None:
 @pytest.mark.parametrize(
     ("inference", "language", "stance"),
     [
-        (None, "en", StanceScorer),
+        (None, "en", ReaderScorer),
         (None, "es", None),
         (FakeInference(languages=["es"]), "es", InferredStanceScorer),
-        (FakeInference(languages=["es"]), "en", StanceScorer),
-        (FakeInference(languages=["en"]), "en", StanceScorer),
+        (FakeInference(languages=["es"]), "en", ReaderScorer),
+        (FakeInference(languages=["en"]), "en", ReaderScorer),
         (FakeInference(languages=["es"]), None, None),
     ],
 )
