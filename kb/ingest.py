@@ -87,7 +87,8 @@ class Ingest:
             SourceUnavailable: the source no longer answers; what was kept stays, and the next build continues there.
             IndexUnavailable: the library cannot be written.
         """
-        walk, built = _walk_name(self.source.name, wanted), Built()
+        walk = f"{self.source.name}:{wanted.since}:{','.join(sorted(wanted.target_groups))}"
+        built = Built()
         listings = self.source.listings(wanted)
         built.listings = len(listings)
         for listing in listings:
@@ -128,7 +129,8 @@ class Ingest:
         try:
             fetched = await self.source.fetch(listed)
             if before and before[0].sha256 == fetched.sha256:
-                await self._unchanged(listed, before, fetched)
+                await asyncio.to_thread(self._note, listed, before)
+                await asyncio.to_thread(self.library.refuse, listed.id, None)
                 return DocumentOutcome.UNCHANGED
             if await asyncio.to_thread(self._is_copy, listed, fetched):
                 return DocumentOutcome.UNCHANGED
@@ -147,10 +149,6 @@ class Ingest:
         built.accepted += [listed.id] if state is State.ACCEPTED else []
         built.paragraphs += len(spans)
         return DocumentOutcome.CHANGED if before else DocumentOutcome.NEW
-
-    async def _unchanged(self, listed: ListedDocument, before: Sequence[Revision], fetched: FetchedFile) -> None:
-        await asyncio.to_thread(self._note, listed, before)
-        await asyncio.to_thread(self.library.refuse, listed.id, None)
 
     def _note(self, listed: ListedDocument, before: Sequence[Revision], newest: ParsedFile | None = None) -> None:
         """Store how a document is listed; what its source does not say is what its file says.
@@ -188,15 +186,11 @@ class Ingest:
             self._note(replace(listed, id=document.id), self.library.revisions(document.id))
         return True
 
-    def _with_language(self, listed: ListedDocument, parsed: ParsedFile) -> ParsedFile:
-        text = "\n".join(page.text for page in parsed.pages)
-        language = listed.language or detect(text[:_READ_FOR_LANGUAGE], self.expected_language)
-        return replace(parsed, language=language)
-
     def _cut(self, listed: ListedDocument, parsed: ParsedFile) -> tuple[ParsedFile, tuple[Span, ...]]:
         """The paragraphs, and notes on what a person should know before accepting them."""
-        parsed = self._with_language(listed, parsed)
-        spans = self.cut(parsed.pages, parsed.language)
+        text = "\n".join(page.text for page in parsed.pages)
+        language = listed.language or detect(text[:_READ_FOR_LANGUAGE], self.expected_language)
+        spans = self.cut(parsed.pages, language)
         if not spans:
             raise DocumentRefused(" ".join(["There is no paragraph in it.", *parsed.notes]))
         notes = list(parsed.notes)
@@ -207,7 +201,7 @@ class Ingest:
         orders = sum(instructs(pages[span.page][span.start : span.end]) for span in spans)
         if orders:
             notes.append(f"{_ORDERS}: {orders} of its paragraphs")
-        return replace(parsed, notes=tuple(notes)), spans
+        return replace(parsed, notes=tuple(notes), language=language), spans
 
     def _is_trusted(self, listed: ListedDocument, parsed: ParsedFile) -> bool:
         """Whether a new document is accepted at once: from a trusted source, unless it speaks to a language model."""
@@ -234,7 +228,3 @@ def _described(listed: ListedDocument, says: Says) -> ListedDocument:
 def _name(document: str) -> str:
     """A title out of a document's id: the name of its file."""
     return PurePosixPath(document.partition(":")[2]).stem.replace("_", " ").replace("-", " ").strip() or document
-
-
-def _walk_name(source: str, wanted: Selection) -> str:
-    return f"{source}:{wanted.since}:{','.join(sorted(wanted.target_groups))}"

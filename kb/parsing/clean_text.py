@@ -247,7 +247,9 @@ def _without_running_lines(pages: Sequence[Sequence[str]]) -> tuple[list[list[st
     """
     rows = [[row for row, line in enumerate(page) if line] for page in pages]
     on_pages = Counter(
-        key for page, own in zip(pages, rows, strict=True) for key in {_key(page[row]) for row in _edges(own)}
+        key
+        for page, own in zip(pages, rows, strict=True)
+        for key in {_key(page[row]) for row in (*own[:_EDGE], *own[-_EDGE:])}
     )
     most = max(_LEAST_PAGES, _LEAST_SHARE * len(pages))
     running = {key for key, count in on_pages.items() if count >= most}
@@ -265,10 +267,6 @@ def _dropped(page: Sequence[str], rows: Sequence[int], running: set[str], *, has
 
     dropped = {*takewhile(runs, rows[:_EDGE]), *takewhile(runs, rows[: -_EDGE - 1 : -1])}
     return dropped if len(dropped) < len(rows) else set()
-
-
-def _edges(rows: Sequence[int]) -> set[int]:
-    return {*rows[:_EDGE], *rows[-_EDGE:]}
 
 
 def _key(line: str) -> str:

@@ -263,10 +263,7 @@ def _sentences(text: str, block: _Block, room: int) -> Iterator[tuple[int, int, 
             end = min(begin + room, len(tokens))
             if end < len(tokens):
                 half = begin + room // 2
-                end = next((row + 1 for row in range(end - 1, half, -1) if _is_stop(tokens[row].group())), end)
+                stops = (row + 1 for row in range(end - 1, half, -1) if tokens[row].group().endswith((",", ";", ":")))
+                end = next(stops, end)
             yield tokens[begin].start(), tokens[end - 1].end(), end - begin
             begin = end
-
-
-def _is_stop(word: str) -> bool:
-    return word.endswith((",", ";", ":"))

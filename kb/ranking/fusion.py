@@ -4,7 +4,6 @@ A passage about the right group gets a bonus, and a passage that repeats another
 unknown here: their parts of a search know them.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.engine.ports import EvidenceQuery
+from core.engine.wording.text import sentence_spans
 from core.models import Evidence, TargetGroup
 from kb.ranking.queries import PreparedQuery
 
@@ -28,10 +28,6 @@ _SAME_WORDS = 0.95  # the cosine above which two passages say the same
 _SAME_GROUP = 0.1
 _OTHER_GROUP = -0.15  # a fact about another group must be much closer than a norm that protects everybody
 THRESHOLD = 0.35  # with 0.5 no fact is left for a fifth of the posts; posts of random letters stay below it
-
-_SENTENCE_END = re.compile(  # not after "v.", "No." and initials, as in "Toonen v. Australia"
-    r"""(?<=[.!?])(?<!\bv\.)(?<!\bvs\.)(?<!\bNo\.)(?<!\bArt\.)(?<!\bDr\.)(?<!\b[A-Z]\.)\s+(?=["'(]?[A-Z0-9])"""
-)
 
 Ranking = Sequence[tuple[int, float]]
 """Rows with their scores, best first."""
@@ -97,18 +93,12 @@ class Norms(Collection, Protocol):
         ...
 
 
-def fuse_by_rank(rankings: Sequence[Sequence[int]]) -> dict[int, float]:
-    """Reciprocal rank fusion: row to the sum of 1 / (60 + rank) over the rankings that hold it, rank from 1."""
-    fused: dict[int, float] = {}
-    for ranking in rankings:
-        for rank, row in enumerate(ranking, start=1):
-            fused[row] = fused.get(row, 0.0) + 1 / (_RANK_OFFSET + rank)
-    return fused
-
-
 def candidates(by_words: Sequence[Ranking], by_vectors: Sequence[Ranking]) -> list[Hit]:
-    """Every row of the rankings, the best by fused rank first."""
-    fused = fuse_by_rank([[row for row, _ in ranking] for ranking in (*by_words, *by_vectors)])
+    """Every row of the rankings, the best first by the sum of 1 / (60 + rank) over those that hold it."""
+    fused: dict[int, float] = {}
+    for ranking in (*by_words, *by_vectors):
+        for rank, (row, _) in enumerate(ranking, start=1):
+            fused[row] = fused.get(row, 0.0) + 1 / (_RANK_OFFSET + rank)
     bm25, dense = _best(by_words), _best(by_vectors)
     hits = [Hit(row, bm25.get(row), dense.get(row), score) for row, score in fused.items()]
     return sorted(hits, key=lambda hit: (-hit.fused, hit.row))
@@ -142,8 +132,8 @@ def distinct(
 
 def first_sentences(text: str, count: int) -> str:
     """The first ``count`` sentences of a passage, unchanged (RAG paper, section 3.2: two-sentence summaries)."""
-    ends = [match.start() for match in _SENTENCE_END.finditer(text)]
-    return text if len(ends) < count else text[: ends[count - 1]]
+    spans = sentence_spans(text)
+    return text if len(spans) <= count else text[: spans[count - 1][1]]
 
 
 def _repeats(first: RankedPassage, second: RankedPassage) -> bool:

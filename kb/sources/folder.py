@@ -212,28 +212,23 @@ class Folder:
     ) -> None:
         if not folder.is_dir() or not os.access(folder, os.R_OK | os.X_OK):
             raise BadInput(f"{folder} is not a folder that can be read.", remedy="Name a folder of documents.")
-        self._folder, self._name, self._only = folder.resolve(), name, only
+        self.path, self.name, self._only = folder.resolve(), name, only
         self._publisher = publisher
         self._page_size, self._max_bytes, self._now = page_size, max_bytes, now
-
-    @property
-    def name(self) -> str:
-        """What the source is called."""
-        return self._name
-
-    @property
-    def path(self) -> Path:
-        return self._folder
 
     def called(self, name: str) -> Folder:
         """The same folder, with ids that begin with another name."""
         called = copy(self)
-        called._name = name
+        called.name = name
         return called
 
     def left_out(self) -> list[str]:
         """The files that are not taken, since they are of another kind; a description is one of no document."""
-        return sorted(self._others())
+        return sorted(
+            path.relative_to(self.path).as_posix()
+            for path in self._files()
+            if not is_readable(path) and not _describes(path)
+        )
 
     def listings(self, wanted: Selection) -> list[str]:
         """The one listing of all files, in the order of their names."""
@@ -249,7 +244,7 @@ class Folder:
         try:
             return await asyncio.to_thread(self._page, wanted, None if cursor is None else _path_in(cursor))
         except OSError as err:
-            raise SourceUnavailable(f"{self._folder} cannot be read: {err.strerror}.") from err
+            raise SourceUnavailable(f"{self.path} cannot be read: {err.strerror}.") from err
 
     async def fetch(self, document: ListedDocument) -> FetchedFile:
         """The file.
@@ -267,25 +262,19 @@ class Folder:
 
     def _paths(self) -> Iterator[str]:
         for path in self._files():
-            name = path.relative_to(self._folder).as_posix()
+            name = path.relative_to(self.path).as_posix()
             if is_readable(path) and self._only in ("", name) and self._inside(path) is not None:
                 yield name
 
-    def _others(self) -> Iterator[str]:
-        for path in self._files():
-            describes = path.suffix == ".toml" and is_readable(path.with_suffix("")) and path.with_suffix("").exists()
-            if not is_readable(path) and not describes:
-                yield path.relative_to(self._folder).as_posix()
-
     def _files(self) -> Iterator[Path]:
-        for root, folders, files in os.walk(self._folder, onerror=_raise):
+        for root, folders, files in os.walk(self.path, onerror=_raise):
             folders[:] = [name for name in folders if not name.startswith(".")]
             yield from (Path(root, file) for file in files if not file.startswith("."))
 
     def _inside(self, path: Path) -> Path | None:
         """The file that a path leads to, if it is one inside the folder."""
         real = path.resolve()
-        return real if real.is_relative_to(self._folder) and real.is_file() else None
+        return real if real.is_relative_to(self.path) and real.is_file() else None
 
     def _listed(self, path: str) -> ListedDocument:
         """A document with the description beside it; without the description if that has a defect."""
@@ -293,10 +282,10 @@ class Folder:
             described = self._described(path)
         except DocumentRefused:
             described = Sidecar()
-        document = f"{self._name}:{path.encode('utf-8', 'surrogateescape').decode('utf-8', 'replace')}"
+        document = f"{self.name}:{path.encode('utf-8', 'surrogateescape').decode('utf-8', 'replace')}"
         return ListedDocument(
             id=document,
-            source=self._name.partition("/")[0],
+            source=self.name.partition("/")[0],
             url=_address_of(path),
             page=described.url or document,
             title=described.title or "",
@@ -318,9 +307,9 @@ class Folder:
             DocumentRefused: the description cannot be read, or a field is wrong.
         """
         name = f"{path}.toml"
-        if not os.path.lexists(self._folder / name):
+        if not os.path.lexists(self.path / name):
             return Sidecar()
-        sidecar = self._inside(self._folder / name)
+        sidecar = self._inside(self.path / name)
         if sidecar is None:
             raise DocumentRefused(f"{name} is not a file of this folder.")
         try:
@@ -334,7 +323,7 @@ class Folder:
         path = _path_in(document.url)
         try:
             self._described(path)
-            file = self._inside(self._folder / path)
+            file = self._inside(self.path / path)
             if file is None:
                 raise DocumentRefused(f"{path} is missing.")
             return FetchedFile(_read(file, self._max_bytes), MEDIA_TYPES[file.suffix.lower()], self._now())
@@ -354,6 +343,12 @@ def _path_in(address: str) -> str:
 def is_readable(path: Path) -> bool:
     """Whether a file is of a kind that is taken, by the end of its name."""
     return path.suffix.lower() in MEDIA_TYPES
+
+
+def _describes(path: Path) -> bool:
+    """Whether a file is the description of a document beside it."""
+    document = path.with_suffix("")
+    return path.suffix == ".toml" and is_readable(document) and document.exists()
 
 
 def _read(path: Path, max_bytes: int) -> bytes:

@@ -55,11 +55,6 @@ def groups_in(text: str) -> frozenset[TargetGroup]:
     )
 
 
-def normalised(published: str, corrections: Mapping[str, str]) -> str:
-    """A published keyword as it is searched: corrected, in lower case, with plain apostrophes and single spaces."""
-    return _plain(corrections.get(published, published))
-
-
 def _plain(text: str) -> str:
     return _SPACES.sub(" ", text.replace("’", "'")).strip().lower()
 
@@ -71,7 +66,7 @@ def _keywords() -> Mapping[TargetGroup, tuple[str, ...]]:
     themes = [word for words in lists["themes"].values() for word in words]
     published[TargetGroup.OTHER] = [*themes, *lists["ours"]["other"]]
     return {
-        group: tuple(dict.fromkeys(normalised(word, lists["normalised"]) for word in words))
+        group: tuple(dict.fromkeys(_plain(lists["normalised"].get(word, word)) for word in words))
         for group, words in published.items()
     }
 

@@ -128,7 +128,6 @@ class UnDigitalLibrary:
         client: asks the Library, at its base URL.
         is_approved: whether the Library has approved automated downloads by the operator of this Antiphon.
         collections: the kinds of document to search for, by the Library's names.
-        years_at_once: how many years one listing covers; 1 is the paper's crossing.
 
     Raises:
         BadSettings: there is no approval.
@@ -142,7 +141,6 @@ class UnDigitalLibrary:
         *,
         is_approved: bool,
         collections: Sequence[str] = COLLECTIONS,
-        years_at_once: int = 1,
         today: Callable[[], date] = lambda: datetime.now(UTC).date(),
     ) -> None:
         if not is_approved:
@@ -150,18 +148,15 @@ class UnDigitalLibrary:
                 "The UN Digital Library allows automated downloads only with its approval.",
                 remedy=f"Read {BASE_URL}/pages/?page=tos, ask for approval, and set un_approved = true in [kb].",
             )
-        self._client, self._collections = client, tuple(collections)
-        self._years_at_once, self._today = years_at_once, today
+        self._client, self._collections, self._today = client, tuple(collections), today
 
     def listings(self, wanted: Selection) -> list[str]:
-        """Every keyword of the groups with every collection and every year."""
-        step, until = self._years_at_once, self._today().year
-        spans = [(first, min(first + step - 1, until)) for first in range(wanted.since, until + 1, step)]
+        """Every keyword of the groups with every collection and every year, as the paper crosses them."""
         return [
-            key_of(keyword=keyword, collection=collection, years=f"{first}-{last}")
+            key_of(keyword=keyword, collection=collection, year=year)
             for keyword in keywords_for(wanted.target_groups)
             for collection in self._collections
-            for first, last in spans
+            for year in range(wanted.since, self._today().year + 1)
         ]
 
     async def list(self, listing: str, cursor: str | None) -> ListingPage:
@@ -170,9 +165,9 @@ class UnDigitalLibrary:
         Raises:
             SourceUnavailable: the Library does not answer, or not with records.
         """
-        keyword, collection, years = parts_of(listing, "keyword", "collection", "years")
+        keyword, collection, year = parts_of(listing, "keyword", "collection", "year")
         start = int(cursor or 1)
-        answer = await self._client.listing(self._search(keyword, collection, years, start))
+        answer = await self._client.listing(self._search(keyword, collection, year, start))
         try:
             records, total = read_collection(answer.data)
         except NotMarcXml as err:
@@ -189,12 +184,10 @@ class UnDigitalLibrary:
             raise DocumentRefused(f"{document.url} is a web page instead of the PDF.")
         return answer.fetched(datetime.now(UTC))
 
-    def _search(self, keyword: str, collection: str, years: str, start: int) -> URL:
+    def _search(self, keyword: str, collection: str, year: str, start: int) -> URL:
         phrases = " AND ".join(f'"{phrase}"' for phrase in phrases_of(keyword))
-        first, last = years.split("-")
-        year = f"year:{first}" if first == last else f"year:{first}->{last}"
         return URL(self._client.base_url) / "search" % {
-            "ln": "en", "cc": collection, "c": collection, "p": f"{phrases} AND {year}", "of": "xm",
+            "ln": "en", "cc": collection, "c": collection, "p": f"{phrases} AND year:{year}", "of": "xm",
             "rg": str(_PAGE_SIZE), "jrec": str(start),
         }  # fmt: skip
 

@@ -51,7 +51,7 @@ from core.engine.wording.near_duplicates import likeness_of
 from core.engine.wording.reading_level import hard_to_read
 from core.engine.wording.slurs import homonyms_in, is_coded, senses_in, slurs_in, told_apart
 from core.engine.wording.target_groups import groups_named, undisguised
-from core.engine.wording.text import clean, content_stems, has_letters, names, numbers, sentences, words
+from core.engine.wording.text import clean, content_stems, has_letters, numbers, sentences, words
 from core.engine.wording.word_index import tokens
 from core.engine.writing.first_drafts import bare_reply
 from core.errors import AntiphonError
@@ -186,7 +186,6 @@ FUNCTIONS: Final[Mapping[str, Read]] = {
     "clean": clean,
     "content_stems": content_stems,
     "has_letters": has_letters,
-    "names": names,
     "numbers": numbers,
     "sentences": sentences,
     "words": words,

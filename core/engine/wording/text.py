@@ -156,11 +156,6 @@ def _plain_number(number: str) -> str:
     return re.sub(r"[.,]", "", number) if grouped else number.replace(",", ".")
 
 
-def names(text: str) -> set[str]:
-    """The words written as names: capitalised, and not at the head of a sentence."""
-    return {match.group().casefold() for sentence in sentences(text) for match in NAME.finditer(sentence)}
-
-
 def join(parts: Iterable[str]) -> str:
     """Sentences joined by one space."""
     return " ".join(part.strip() for part in parts if part.strip())

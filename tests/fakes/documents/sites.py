@@ -159,14 +159,13 @@ class UnLibrary(Site):
             return super().answer(request)
         query = request.query
         assert query["of"] == "xm"
-        *phrases, years = query["p"].split(" AND ")
-        first, _, last = years.removeprefix("year:").partition("->")
+        *phrases, year = query["p"].split(" AND ")
         found = [
             record
             for record in sorted(self.records, key=lambda each: -each.number)
             if all(phrase.strip('"') in record.found_by for phrase in phrases)
             and record.collection == query["c"] == query["cc"]
-            and first <= record.date[:4] <= (last or first)
+            and year == f"year:{record.date[:4]}"
         ]
         start, size = int(query["jrec"]), min(int(query["rg"]), self.limit)
         base = f"{request.scheme}://{request.host}"

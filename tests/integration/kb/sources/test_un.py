@@ -7,7 +7,7 @@ from core.models import TargetGroup
 from kb.documents import ListedDocument, Selection
 from kb.sources.un import TERMS, UnDigitalLibrary
 from kb.sources.web_client import PoliteClient
-from tests.fakes.documents.asking import TODAY, WOMEN, asking, first_page, un, walk
+from tests.fakes.documents.asking import WOMEN, asking, first_page, un, walk
 from tests.fakes.documents.sites import PDF, UnLibrary, UnRecord, fails, says
 
 
@@ -27,18 +27,8 @@ async def test_a_listing_for_every_keyword_collection_and_year() -> None:
     async with asking(UnLibrary([]), un) as source:
         listings = source.listings(WOMEN)
     assert len(listings) == len(set(listings)) == 12 * 2 * 2
-    assert listings[0] == "keyword=sexism&collection=Reports&years=2014-2014"
+    assert listings[0] == "keyword=sexism&collection=Reports&year=2014"
     assert listings == source.listings(WOMEN)
-
-
-async def test_several_years_can_be_asked_for_at_once() -> None:
-    site = UnLibrary([UnRecord(1, "Report", ("sexism",), date="2014-02-01")])
-    spans = lambda client: UnDigitalLibrary(  # noqa: E731 - the factory of one test
-        client, is_approved=True, collections=("Reports",), years_at_once=5, today=lambda: TODAY
-    )
-    async with asking(site, spans) as source:
-        assert source.listings(WOMEN)[0].endswith("years=2014-2015")
-        assert len(await walk(source, WOMEN)) == 1
 
 
 @pytest.mark.parametrize("limit", [200, 30])

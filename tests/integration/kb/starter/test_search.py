@@ -11,7 +11,7 @@ import pytest
 from core.engine.backends.embeddings import SentenceEmbedder
 from core.engine.ports import EvidenceQuery, EvidenceSource
 from core.models import Evidence, TargetGroup
-from kb.ranking.fusion import first_sentences, fuse_by_rank
+from kb.ranking.fusion import candidates
 from kb.search import HybridSearch, open_starter
 from kb.starter.fact_search import FactSearch, KnowledgeIndex
 from kb.starter.facts import Fact
@@ -31,53 +31,6 @@ def about(text: str, group: TargetGroup | None = None, limit: int = 3) -> Eviden
 
 async def passages(search: EvidenceSource, query: EvidenceQuery) -> list[Evidence]:
     return list((await search.search(query)).passages)
-
-
-# The facts
-
-
-def test_starter_facts_can_be_shown(facts: tuple[Fact, ...]) -> None:
-    """Protects that each shipped fact fits into a reply and can be opened, and that every group has some."""
-    assert len({fact.id for fact in facts}) == len(facts)
-    assert {fact.target_group for fact in facts} == set(TargetGroup)
-    for fact in facts:
-        assert len(fact.text) <= 240, fact.id
-        assert fact.url.startswith(("http://", "https://")), fact.id
-        assert fact.stereotypes, fact.id
-
-
-def test_a_norm_for_everybody_is_shipped(facts: tuple[Fact, ...]) -> None:
-    """Protects what stands when nothing else is found: the Universal Declaration, which never expires."""
-    declaration = next(fact for fact in facts if fact.id == "other-013")
-    assert declaration.is_universal
-    assert declaration.valid_until is None
-
-
-# What is found
-
-
-@pytest.mark.parametrize(
-    ("words", "wanted"),
-    [
-        ("Does having newcomers in the country push down locals' pay?", "migrants-021"),
-        ("Do foreigners pay in more than they cost the public purse?", "migrants-001"),
-        ("Are refugees bringing illnesses to the people of Europe?", "migrants-003"),
-        ("Homosexuality was removed from the list of mental illnesses long ago", "lgbt-002"),
-        ("Can people on HIV medication still infect their partner?", "lgbt-005"),
-        ("A forged book about a secret Jewish plan was copied from a satire", "jews-002"),
-        ("How many people were killed in the Auschwitz camp?", "jews-011"),
-        ("Do men have mood swings as women do?", "women-016"),
-        ("Men die more often in car accidents", "women-010"),
-        ("Do pupils learn worse when disabled classmates are in the room?", "disability-005"),
-        ("There is no such thing as a genetically pure race", "poc-006"),
-        ("What share of the EU's population is Muslim?", "muslims-006"),
-        ("Does making fun of overweight people help them?", "other-008"),
-        ("All human beings are born free and equal in dignity", "other-013"),
-    ],
-)
-async def test_known_items_are_found(search: EvidenceSource, words: str, wanted: str) -> None:
-    """Protects that a question in other words finds its fact among the first three, no group given."""
-    assert wanted in [evidence.id for evidence in await passages(search, about(words))]
 
 
 @pytest.mark.parametrize(
@@ -272,27 +225,10 @@ async def test_english_claim_serves_a_foreign_post(
     assert "dense" in found[0].scores
 
 
-# Plain functions
-
-
 def test_reciprocal_rank_fusion() -> None:
     """Protects the published formula: the sum of 1 / (60 + rank)."""
-    assert fuse_by_rank([[4, 7], [7]]) == pytest.approx({4: 1 / 61, 7: 1 / 62 + 1 / 61})
-
-
-@pytest.mark.parametrize(
-    ("text", "summary"),
-    [
-        ("One. Two. Three.", "One. Two."),
-        ("In Toonen v. Australia it won. Two! Three?", "In Toonen v. Australia it won. Two!"),
-        ("See No. 1 of D. H. Lawrence. Two. Three.", "See No. 1 of D. H. Lawrence. Two."),
-        ("No end", "No end"),
-        ("It grew by 3.5 per cent. Two.", "It grew by 3.5 per cent. Two."),
-    ],
-)
-def test_summary_is_two_sentences(text: str, summary: str) -> None:
-    """Protects that a summary is cut between sentences, never inside a case name or a figure."""
-    assert first_sentences(text, 2) == summary
+    fused = {hit.row: hit.fused for hit in candidates([[(4, 2.5), (7, 1.5)]], [[(7, 0.5)]])}
+    assert fused == pytest.approx({4: 1 / 61, 7: 1 / 62 + 1 / 61})
 
 
 async def test_a_search_of_the_facts_is_narrowed_down(search: EvidenceSource, facts: tuple[Fact, ...]) -> None:

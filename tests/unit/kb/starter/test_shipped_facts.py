@@ -35,6 +35,18 @@ def test_ids_tell_the_group(facts: tuple[Fact, ...]) -> None:
     assert len(prefixes) == len({group for group, _ in prefixes}) == len({prefix for _, prefix in prefixes})
 
 
+def test_each_can_be_shown(facts: tuple[Fact, ...]) -> None:
+    """Protects that each fits into a reply and says what it answers."""
+    assert [fact.id for fact in facts if len(fact.text) > 240 or not fact.stereotypes] == []
+
+
+def test_a_norm_for_everybody_is_shipped(facts: tuple[Fact, ...]) -> None:
+    """Protects what stands when nothing else is found: the Universal Declaration, which never expires."""
+    declaration = next(fact for fact in facts if fact.id == "other-013")
+    assert declaration.is_universal
+    assert declaration.valid_until is None
+
+
 def test_no_text_twice(facts: tuple[Fact, ...]) -> None:
     """Protects that one finding is not cited as two."""
     plain = Counter(" ".join(re.findall(r"\w+", fact.text.casefold())) for fact in facts)
