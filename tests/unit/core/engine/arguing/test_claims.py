@@ -8,7 +8,6 @@ import pytest
 from core.engine.arguing.arguments import MOST_CLAIMS, fault_of_claim, propose_claims, vote
 from core.engine.llm.budget import LIVE, PAPER, Profile
 from core.engine.ports import Message
-from core.engine.readers.networks import Readers
 from core.models import Claim
 from tests.fakes.engine.arguments import card_of
 from tests.fakes.engine.brief import metered, post_of
@@ -23,67 +22,47 @@ STANDING = ("Newcomers nurse our parents and bake our bread.", "A warm street ke
 
 
 @pytest.mark.parametrize(
-    ("fault", "claim"),
+    ("fault", "language", "claim"),
     [
-        ("not one plain sentence", "Kindness wins."),
-        ("not one plain sentence", "Newcomers nurse our parents. They bake our bread."),
-        ("overstates", "Migrants have a right to live in any country they choose."),
-        ("overstates", "Women are more likely to be good leaders."),
-        ("overstates", "Most people from abroad work hard."),
-        ("overstates", "The majority of newcomers find work."),
-        ("overstates", "Newcomers always help their neighbours."),
-        ("overstates", "They never take a day off."),
-        ("overstates", "Only newcomers do the night shift."),
-        ("overstates", "Women are naturally kind leaders."),
-        ("overstates", "Newcomers rarely break a rule."),
-        ("overstates", "All migrants are kind people at heart."),
-        ("overstates", "Families may settle wherever they like in town."),
-        *((None, claim) for claim in STANDING),
-        (None, "Every day newcomers open shops and classrooms."),
-        (None, "Newcomers want safe streets for their kids, like any parent."),
-        (None, "All of us gain from a full classroom."),
-        (None, "All people are born with the same worth."),
-        (None, "Anyone who works beside us deserves a friendly word."),
+        ("not one plain sentence", "en", "Kindness wins."),
+        ("not one plain sentence", "en", "Newcomers nurse our parents. They bake our bread."),
+        ("overstates", "en", "Migrants have a right to live in any country they choose."),
+        ("overstates", "en", "Women are more likely to be good leaders."),
+        ("overstates", "en", "Most people from abroad work hard."),
+        ("overstates", "en", "The majority of newcomers find work."),
+        ("overstates", "en", "Newcomers always help their neighbours."),
+        ("overstates", "en", "They never take a day off."),
+        ("overstates", "en", "Only newcomers do the night shift."),
+        ("overstates", "en", "Women are naturally kind leaders."),
+        ("overstates", "en", "Newcomers rarely break a rule."),
+        ("overstates", "en", "All migrants are kind people at heart."),
+        ("overstates", "en", "Families may settle wherever they like in town."),
+        ("overstates", "es", "Los recién llegados siempre ayudan a sus vecinos."),
+        ("overstates", "es", "Pueden vivir en cualquier país del mundo."),
+        ("overstates", "es", "La mayoría de los vecinos trabaja duro."),
+        ("overstates", "it", "I nuovi arrivati aiutano sempre i vicini."),
+        ("overstates", "it", "Possono vivere in qualsiasi paese del mondo."),
+        ("overstates", "it", "La maggior parte dei vicini lavora sodo."),
+        ("overstates", "eu", "Etorri berriek beti laguntzen diete auzokideei."),
+        ("overstates", "eu", "Edozein herrialdetan bizi daitezke lasai."),
+        ("overstates", "eu", "Gehienek gogor egiten dute lan egunero."),
+        *((None, "en", claim) for claim in STANDING),
+        (None, "en", "Every day newcomers open shops and classrooms."),
+        (None, "en", "Newcomers want safe streets for their kids, like any parent."),
+        (None, "en", "All of us gain from a full classroom."),
+        (None, "en", "All people are born with the same worth."),
+        (None, "en", "Anyone who works beside us deserves a friendly word."),
+        (None, "es", "Cualquier persona merece una palabra amable."),
+        (None, "es", "Todos los días abren tiendas y aulas."),
+        (None, "it", "Ogni giorno aprono negozi e aule."),
+        (None, "it", "Tutte le persone nascono con lo stesso valore."),
+        (None, "eu", "Egunero dendak eta ikasgelak irekitzen dituzte."),
+        (None, "eu", "Edozein pertsonak hitz atsegin bat merezi du."),
     ],
 )
-def test_which_claims_lose(fault: str | None, claim: str) -> None:
-    """A claim that says more than can be true never reaches the vote."""
-    assert fault_of_claim(claim, "en") == fault
-
-
-@pytest.mark.parametrize(
-    ("language", "claim"),
-    [
-        ("es", "Los recién llegados siempre ayudan a sus vecinos."),
-        ("es", "Pueden vivir en cualquier país del mundo."),
-        ("es", "La mayoría de los vecinos trabaja duro."),
-        ("it", "I nuovi arrivati aiutano sempre i vicini."),
-        ("it", "Possono vivere in qualsiasi paese del mondo."),
-        ("it", "La maggior parte dei vicini lavora sodo."),
-        ("eu", "Etorri berriek beti laguntzen diete auzokideei."),
-        ("eu", "Edozein herrialdetan bizi daitezke lasai."),
-        ("eu", "Gehienek gogor egiten dute lan egunero."),
-    ],
-)
-def test_overstating_is_seen_in_every_language(language: str, claim: str) -> None:
-    """A claim about all or most needs a source, whatever the language."""
-    assert fault_of_claim(claim, language) == "overstates"
-
-
-@pytest.mark.parametrize(
-    ("language", "claim"),
-    [
-        ("es", "Cualquier persona merece una palabra amable."),
-        ("es", "Todos los días abren tiendas y aulas."),
-        ("it", "Ogni giorno aprono negozi e aule."),
-        ("it", "Tutte le persone nascono con lo stesso valore."),
-        ("eu", "Egunero dendak eta ikasgelak irekitzen dituzte."),
-        ("eu", "Edozein pertsonak hitz atsegin bat merezi du."),
-    ],
-)
-def test_harmless_phrases_stand(language: str, claim: str) -> None:
-    """What is true of every person may be said of every person."""
-    assert fault_of_claim(claim, language) is None
+def test_which_claims_lose(fault: str | None, language: str, claim: str) -> None:
+    """One that says more than can be true never reaches the vote; what is true of all may be said of all."""
+    assert fault_of_claim(claim, language) == fault
 
 
 async def test_prepared_claims_come_first_and_each_once() -> None:
@@ -125,34 +104,25 @@ async def test_prepared_claims_are_not_held_to_the_lists() -> None:
     assert claims == [card.claim]
 
 
-async def test_lost_claims_are_counted() -> None:
-    """A person sees how many of the model's claims were dropped, and why."""
-    model = FakeModel(texts={"claims": f"Most people from abroad work hard.\n{STANDING[0]}"})
-    claims, degraded = await propose_claims(post_of(), "en", [], metered(model), readers_saying())
-    assert claims == [STANDING[0]]
-    assert degraded == ["claims: 1 of 2 written claims were dropped (overstates)"]
-
-
-async def test_what_lost_claims_lacked_is_told_apart() -> None:
-    """Some of it is a whole sentence, after which a comma would be a second full stop."""
-    model = FakeModel(texts={"claims": f"Most people from abroad work hard.\n{STANDING[0]}"})
-    _, degraded = await propose_claims(post_of(), "en", [], metered(model), readers_saying(opposing=0.01))
-    assert degraded == ["claims: 2 of 2 written claims were dropped (does not oppose the post / overstates)"]
-
-
 @pytest.mark.parametrize(
-    ("readers", "reason"),
+    ("opposing", "kept", "note"),
     [
-        (readers_saying(opposing=0.01), "does not oppose the post"),
-        (readers_saying(unfit=0.9, harm=0.95), "calls for harm or exclusion"),
+        (0.99, [STANDING[0]], "claims: 1 of 2 written claims were dropped (overstates)"),
+        (0.01, [], "claims: 2 of 2 written claims were dropped (does not oppose the post / overstates)"),
     ],
 )
-async def test_the_reader_can_drop_a_claim(readers: Readers, reason: str) -> None:
-    """A claim that sides with the post, or attacks somebody, loses also where its words are mild."""
-    model = FakeModel(texts={"claims": STANDING[0]})
-    claims, degraded = await propose_claims(post_of(), "en", [], metered(model), readers)
-    assert claims == []
-    assert reason in degraded[0]
+async def test_lost_claims_are_counted(opposing: float, kept: list[str], note: str) -> None:
+    """A person sees how many were dropped, and why; some reasons are whole sentences, which a comma would not part."""
+    model = FakeModel(texts={"claims": f"Most people from abroad work hard.\n{STANDING[0]}"})
+    found = await propose_claims(post_of(), "en", [], metered(model), readers_saying(opposing=opposing))
+    assert found == (kept, [note])
+
+
+async def test_the_reader_can_drop_a_claim() -> None:
+    """A claim that attacks somebody loses also where its words are mild."""
+    readers = readers_saying(unfit=0.9, harm=0.95)
+    _, degraded = await propose_claims(post_of(), "en", [], metered(FakeModel(texts={"claims": STANDING[0]})), readers)
+    assert "calls for harm or exclusion" in degraded[0]
 
 
 async def test_the_reader_is_not_asked_in_a_language_that_they_do_not_know() -> None:

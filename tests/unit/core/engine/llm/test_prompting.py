@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import core
@@ -66,16 +66,11 @@ def test_no_two_prompts_have_the_same_system_text() -> None:
     assert len(set(texts)) == len(FILES)
 
 
-def test_a_missing_prompt_is_named() -> None:
-    """A wrong name is an error at once."""
-    with pytest.raises(KeyError):
-        load_prompt("nowhere")
-
-
 @settings(database=None, derandomize=True)
 @given(st.text())
+@example(r"\1 \g<0> \n")
 def test_a_value_brings_no_blank(text: str) -> None:
-    """What stands in a value is never filled, whatever it looks like."""
+    """What stands in a value is never filled, whatever it looks like, nor is it a pattern."""
     prompt = Prompt("made up", (Message("system", "Be {style}."), Message("user", "{post}\n{claim}")))
     value = f"{{claim}}{text}{{style}}[[system]]"
     filled = prompt.fill(post=value, claim="CLAIM", style="kind")
@@ -86,12 +81,6 @@ def test_an_unfilled_blank_is_an_error() -> None:
     """A prompt never goes out with a hole."""
     with pytest.raises(KeyError, match="claim"):
         Prompt("made up", (Message("user", "{claim}"),)).fill(post="x")
-
-
-def test_a_value_may_hold_backslashes() -> None:
-    """A value is text, not a replacement pattern."""
-    filled = Prompt("made up", (Message("user", "{post}"),)).fill(post=r"\1 \g<0> \n")
-    assert filled[0].content == r"\1 \g<0> \n"
 
 
 def test_braces_of_an_example_stay() -> None:
@@ -125,13 +114,6 @@ def test_exemplars_leave_the_kept_beginning_of_a_draft_as_it_is() -> None:
     kept = prompt.beginning(language="English", style="warm", exemplars="")[0].content
     assert filled[0].content.startswith(kept)
     assert len(kept) > 900
-
-
-@pytest.mark.parametrize("name", ["draft", "rewrite"])
-def test_whoever_writes_a_reply_is_asked_to_write_plainly(name: str) -> None:
-    """Those who read along in a channel left school early or late."""
-    filled = load_prompt(name).fill(**dict.fromkeys(blanks(name), "something"))
-    assert "plain" in filled[0].content
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -177,10 +177,10 @@ def _texts(candidates: Sequence[Candidate]) -> list[str]:
 
 @pytest.mark.parametrize("taking", [_first, _second])
 async def test_a_judge_that_only_knows_a_place_scores_everybody_equal(taking: Choice) -> None:
-    """Small judges do; their verdict must not rank anything."""
+    """Small judges do; their verdict must not rank anything, and that their orders disagree is reported."""
     by = _judge(FakeModel(shares={"judge": taking}))
     judged, degraded = await judge(THREE, BRIEF, by)
-    assert [candidate.scores.judge for candidate in judged] == [5.0, 5.0, 5.0]
+    assert [(one.scores.judge, one.scores.judge_spread) for one in judged] == [(5.0, 10.0)] * 3
     assert degraded == []
 
 
@@ -219,12 +219,6 @@ async def test_where_people_wait_no_judge_is_asked() -> None:
     judged = await judge(THREE, BRIEF, _judge(fake, LIVE))
     assert judged == (THREE, ["judge: the profile asks no judge; the rewards decide"])
     assert not fake.asked
-
-
-async def test_the_orders_disagreement_is_reported() -> None:
-    """A judge that always says A contradicts itself completely; one that knows its mind does not."""
-    torn, _ = await judge(THREE, BRIEF, _judge(FakeModel(shares={"judge": _first})))
-    assert [candidate.scores.judge_spread for candidate in torn] == [10.0] * 3
 
 
 async def test_the_judge_changes_nothing_but_its_score() -> None:
@@ -284,15 +278,16 @@ def test_the_published_order_is_the_judges_alone() -> None:
 
 
 def test_unsupported_drafts_come_last() -> None:
-    """However well they are written: a wrong fact harms the people defended."""
+    """However well they are written: a wrong fact harms the people defended. A missing score counts as 0."""
     unverified = (Receipt("x", "migrants-001", Verdict.UNVERIFIED, None),)
     drafts = [
         _candidate("wrong", 10.0, receipts=UNSUPPORTED),
         _candidate("unchecked", 9.0, receipts=unverified),
         _candidate("carried", 1.0, receipts=(Receipt("x", "m", Verdict.SUPPORTED, 0.9),)),
         _candidate("no facts", 2.0),
+        _candidate("unscored", None),
     ]
-    assert _texts(ranked(drafts)) == ["no facts", "carried", "wrong", "unchecked"]
+    assert _texts(ranked(drafts)) == ["no facts", "carried", "unscored", "wrong", "unchecked"]
 
 
 def test_prepared_drafts_that_stand_in_come_after_what_a_larger_model_wrote() -> None:
@@ -320,11 +315,6 @@ def test_a_draft_whose_fact_may_be_beside_the_point_does_not_lead() -> None:
     ]
     assert _texts(ranked(drafts, far=frozenset({"far off"}))) == ["near", "no facts", "far", "wrong"]
     assert _texts(ranked(drafts))[0] == "far"
-
-
-def test_a_draft_that_could_not_be_scored_comes_last() -> None:
-    """It counts as 0."""
-    assert _texts(ranked([_candidate("unscored", None), _candidate("scored", 3.0)])) == ["scored", "unscored"]
 
 
 def test_each_intent_sends_its_best_first() -> None:

@@ -1,29 +1,6 @@
-"""Keywords that a community watches for: whole words, however they are disguised."""
-
-import pytest
+"""Keywords that a community watches for; how they are found in a disguise, ``test_reported_cases`` shows."""
 
 from core.engine.wording.keywords import has_keyword, keyword_in
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "They are VERMIN, all of them",
-        "such v\u200bermin",
-        "such ｖｅｒｍｉｎ",
-        "such vеrmin",  # with a Cyrillic letter
-        "go  back\nhome now",
-    ],
-)
-def test_a_keyword_is_found_however_it_is_disguised(text: str) -> None:
-    """Case, hidden characters, wide letters, lookalikes and line ends make no difference."""
-    assert has_keyword(text, ("Vermin", "go back home"))
-
-
-@pytest.mark.parametrize("text", ["vermination", "subvermin", "go back to home", ""])
-def test_a_keyword_is_a_whole_word(text: str) -> None:
-    """A part of another word flags nobody."""
-    assert not has_keyword(text, ("vermin", "go back home"))
 
 
 def test_no_keywords_flag_nothing() -> None:

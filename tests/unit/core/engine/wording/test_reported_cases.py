@@ -214,6 +214,13 @@ FOLDED = {
     "Øre og Đorđe": "Øre og Đorđe",
 }
 KEYWORDS = [
+    ("Vermin", "They are VERMIN, all of them", True),
+    ("vermin", "such v\u200bermin", True),
+    ("vermin", "such ｖｅｒｍｉｎ", True),
+    ("vermin", "such vеrmin", True),  # with a Cyrillic letter
+    ("go back home", "go  back\nhome now", True),
+    ("go back home", "go back to home", False),
+    ("vermin", "vermination, subvermin", False),
     ("vermin", "_vermin_", True),
     ("vermin", "[ver](http://x.example)min", True),
     ("vermin", "ᴠᴇʀᴍɪɴ", True),

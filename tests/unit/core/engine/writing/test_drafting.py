@@ -10,7 +10,7 @@ from core.engine.cards.bank import ArgumentCard, FittingReply
 from core.engine.llm.budget import LIVE
 from core.engine.review.candidates import Candidate
 from core.engine.writing.first_drafts import TEMPERATURE, compose, tidy, weakest, write
-from core.models import Evidence, Intent, Receipt, Scores, Verdict
+from core.models import Evidence, Intent, Scores
 from tests.fakes.engine.arguments import card_of
 from tests.fakes.engine.brief import CLAIM, HARBOUR, POST, brief_of, metered, passage
 from tests.fakes.engine.model import FakeModel
@@ -244,13 +244,3 @@ async def test_an_error_that_is_no_outage_is_not_swallowed() -> None:
     model = metered(FakeModel(texts={"draft": broken}))
     with pytest.raises(KeyError):
         await write(brief_of(), list(Intent), model, style="", exemplars=[])
-
-
-def test_a_candidate_without_a_full_receipt_is_unsupported() -> None:
-    """Unverified counts as unsupported: what nobody checked must not come first."""
-    candidate = Candidate("x", Intent.POSITIVE, is_prepared=False)
-    assert not candidate.is_unsupported
-    assert candidate.energy == 0
-    for verdict in Verdict:
-        checked = replace(candidate, receipts=(Receipt("x", None, verdict, None),))
-        assert checked.is_unsupported == (verdict is not Verdict.SUPPORTED)

@@ -1,4 +1,4 @@
-"""The gate on drafts that say one thing in two sentences."""
+"""The gates on drafts that say one thing in two sentences, or what the post or our prompt says."""
 
 from dataclasses import replace
 
@@ -8,6 +8,7 @@ from core.engine.llm.prompts import load_prompt
 from core.engine.scoring.gates import GateContext, fault_of, faults_of
 from tests.fakes.engine.brief import brief_of
 
+ITALIAN = "Gli immigrati sono parassiti: arrivano, prendono e non danno niente. Lo sanno tutti!"
 POSTS = {"en": "Newcomers only take from us.", "es": "Los de fuera solo nos quitan."}
 
 
@@ -47,3 +48,21 @@ def test_a_run_of_our_prompts_is_no_reply() -> None:
     context = GateContext(brief_of(text=POSTS["en"]), 10_000)
     assert "prompt text" in faults_of(" ".join(["Well,", *prompt[:12]]), context)
     assert "prompt text" not in faults_of(" ".join(["Well,", *prompt[:5]]), context)
+
+
+@pytest.mark.parametrize(
+    ("text", "repeats"),
+    [
+        (ITALIAN, True),
+        ("gli immigrati sono parassiti, arrivano prendono e non danno niente", True),
+        ("Ti capisco. Gli immigrati sono parassiti: arrivano, prendono e non danno niente.", True),
+        ("Gli immigrati sono parassiti: arrivano, prendono e non danno niente?", False),
+        ("«Gli immigrati sono parassiti: arrivano, prendono e non danno niente.» Chi parla di persone?", False),
+        ("Non è vero che gli immigrati sono parassiti: arrivano, lavorano e danno molto.", False),
+        ("Lo sanno tutti!", False),
+    ],
+)
+def test_a_sentence_of_the_post_is_not_said_again(text: str, repeats: bool) -> None:
+    """Who denies, questions or quotes it may; a few words are said again by chance."""
+    fault = fault_of(text, GateContext(brief_of(text=ITALIAN, language="it"), 400))
+    assert (fault == "repeats the post") == repeats
