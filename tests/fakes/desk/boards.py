@@ -2,9 +2,11 @@
 
 from dataclasses import replace
 
+from bot.compose.desk import Desk
 from core.desk.database.connection import Database, Session
 from core.desk.review.board import ReviewBoard
 from core.desk.schema import CommunityRow
+from core.desk.store import communities
 from core.models import FlaggedPost
 from tests.fakes.desk.people import COMMUNITY_ID, PLATFORM
 from tests.fakes.ports.surface import FakeSurface
@@ -40,3 +42,20 @@ def posts_apart(post: FlaggedPost, count: int) -> list[FlaggedPost]:
         replace(post, ref=replace(post.ref, message=str(500 + number)), text=f"{number} " * 40, root=str(500 + number))
         for number in range(count)
     ]
+
+
+async def towns(database: Database, desk: Desk, post: FlaggedPost, count: int, *, posts: int) -> list[str]:
+    """So many communities, each with a review channel and some flagged posts; their names."""
+    names = [f"town-{number:02}" for number in range(count)]
+
+    async def work(session: Session) -> None:
+        for name in names:
+            row = await session.get_one(CommunityRow, (await communities.ensure(session, PLATFORM, name)).id)
+            row.policy = {"review_channel": f"review-of-{name}"}
+
+    await database.run("found towns", work)
+    for number, name in enumerate(names):
+        for one in posts_apart(post, posts):
+            ref = replace(one.ref, community=name, message=f"{number}-{one.ref.message}")
+            await desk.intake.flag(replace(one, ref=ref, text=f"{name} {one.text}", author=f"author {number}"))
+    return names

@@ -1,5 +1,8 @@
 """What people do in the tests of desk and database, and a look into the tables."""
 
+from dataclasses import replace
+from typing import Any
+
 from sqlalchemy import text
 
 from bot.compose.desk import Desk
@@ -12,7 +15,7 @@ from core.desk.rules.desk_ports import Casework
 from core.desk.rules.roles import Person
 from core.desk.store.cases import DRAFT, Case
 from core.desk.views.status import progress
-from core.models import FlaggedPost
+from core.models import FlaggedPost, Origin
 from tests.fakes.desk.people import MODERATOR
 from tests.fakes.engine.suggestions import suggestion_for
 
@@ -27,11 +30,21 @@ async def take(queue: DraftQueue) -> TakenCase:
     return taken
 
 
-async def drafted(desk: Desk, queue: DraftQueue, post: FlaggedPost) -> Case:
-    """Bring a post before a moderator, with drafts; nothing else may be queued."""
+async def drafted(desk: Desk, queue: DraftQueue, post: FlaggedPost, **reading: Any) -> Case:
+    """Bring a post before a moderator, with drafts and what was read otherwise; nothing else may be queued."""
     await desk.intake.flag(post)
     taken = await take(queue)
-    return await queue.store(taken, suggestion_for(taken.case.post))
+    made = suggestion_for(taken.case.post)
+    return await queue.store(taken, replace(made, reading=replace(made.reading, **reading)))
+
+
+async def drafted_from(desk: Desk, queue: DraftQueue, post: FlaggedPost, prepared: str) -> Case:
+    """The same, with a first draft that is made of a prepared reply."""
+    await desk.intake.flag(post)
+    taken = await take(queue)
+    made = suggestion_for(taken.case.post)
+    first = replace(made.drafts[0], origins=(Origin.PREPARED,), prepared=(prepared,))
+    return await queue.store(taken, replace(made, drafts=(first, *made.drafts[1:])))
 
 
 async def shown(

@@ -131,14 +131,6 @@ async def test_a_wrong_setting_changes_nothing(governance: CommunityGovernance, 
     assert await lines(database) == before
 
 
-@pytest.mark.both_databases
-async def test_of_two_managers_at_once_neither_loses_what_the_other_set(governance: CommunityGovernance) -> None:
-    """Each changes what it names, under the community's lock."""
-    fields: list[dict[str, object]] = [{"tone": "dry"}, {"one_in": 500}, {"review_channel": "1"}, {"reaction": "x"}]
-    await asyncio.gather(*(governance.configure(*HERE, changes, MANAGER) for changes in fields))
-    assert await governance.policy(*HERE) == CommunityPolicy("1", one_in=500, tone="dry", reaction="x")
-
-
 async def test_settings_of_another_version_are_said_to_be_that(
     governance: CommunityGovernance, database: Database
 ) -> None:
