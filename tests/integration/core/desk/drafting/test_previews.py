@@ -144,12 +144,13 @@ async def test_a_preview_that_comes_with_the_suggestion_is_not_left_behind(
 async def test_an_erased_author_s_preview_is_gone(
     database: Database, queue: DraftQueue, case: Case, post: FlaggedPost
 ) -> None:
-    """It was written from their words."""
+    """It was written from their words; the worker has the post in memory, and can write nothing down again."""
     taken = await take(queue)
     await queue.keep(taken, "draft", _preview(case.post, f"It answers {CANARY}."))
     assert CANARY in await everything(database)
     await Erasure(database).erase(PLATFORM, post.author)
     assert CANARY not in await everything(database)
+    assert not await queue.keep(taken)
     with pytest.raises(Conflict):
         await queue.store(taken, suggestion_for(taken.case.post))
 
