@@ -4,7 +4,8 @@
     python -m bench.web --database postgresql://USER@HOST/  on an empty PostgreSQL database
 
 Each moderator looks at the queue, opens one of its cases and the words of its post, and pauses as somebody would who
-reads. The server is this process, the browsers are another one, so that their work does not count as its own.
+reads. Half of them leave posts against one group, and threats, out of their queues. The server is this process, the
+browsers are another one, so that their work does not count as its own.
 """
 
 import argparse
@@ -39,7 +40,7 @@ from core.desk.communities.governance import CommunityGovernance
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import DraftQueue
 from core.desk.review.dashboard import DeskLibrary, DeskOverview, DeskRecord
-from core.desk.rules.dashboard_ports import RetentionPeriods
+from core.desk.rules.dashboard_ports import HiddenCategories, Preferences, RetentionPeriods
 from core.desk.rules.roles import Person, Role
 from core.desk.schema import AuditRow, Base, CaseRow, SuggestionRow
 from core.desk.sending.outbox import Outbox
@@ -49,6 +50,7 @@ from kb.starter.facts import facts_today
 _POST: Final = models.FlaggedPost(
     models.PostRef("discord", "1", "2", "0"), "They only came for the benefits.", "9", "8", "menu"
 )
+_HIDDEN: Final = Preferences(hides=HiddenCategories(frozenset({models.TargetGroup.MUSLIMS}), threats=True))
 _SENTENCE: Final = "Most people who move here find work within a few years, and pay taxes and rent like everybody. "
 
 
@@ -69,7 +71,7 @@ def _suggestion(post: models.FlaggedPost, severity: int) -> models.Suggestion:
     )
     reading = models.Reading(
         "en",
-        models.TargetGroup.MIGRANTS,
+        models.TargetGroup.MIGRANTS if severity % 2 else models.TargetGroup.MUSLIMS,
         None,
         None,
         None,
@@ -141,10 +143,12 @@ async def _dashboard(place: Path | URL, cases: int, moderators: int) -> AsyncIte
         await _filled(desk, cases, people)
         doorkeeper = WebAccounts(database, desk.live_roles, hasher=PasswordHasher(time_cost=1))
         cookies = []
-        for person in people:
+        for number, person in enumerate(people):
             await doorkeeper.keep(person.name, "", (person,))
             begin = lambda session, name=person.name: accounts.log_in(session, name)  # noqa: E731
             cookies.append(await database.run("begin a session", begin))
+            if _hides(number):
+                await doorkeeper.prefer(cookies[-1], _HIDDEN)
         at = listening("127.0.0.1", 0)
         origin = f"http://127.0.0.1:{at.getsockname()[1]}"
         keeping = RetentionPeriods(24, 30, 12, 30)
@@ -165,9 +169,14 @@ async def _dashboard(place: Path | URL, cases: int, moderators: int) -> AsyncIte
         await database.close()
 
 
-async def moderate(origin: str, session: str, rounds: int, pause: float, seed: int) -> list[RequestTimes]:
+def _hides(number: int) -> bool:
+    return number % 2 == 1
+
+
+async def moderate(origin: str, session: str, rounds: int, pause: float, number: int) -> list[RequestTimes]:
     """What one moderator waits for: the queue, a case of it, and the words of its post, so many times."""
-    chance, taken = random.Random(seed), list[RequestTimes]()  # nosec B311 # noqa: S311 - repeatable, no secret
+    chance, taken = random.Random(number), list[RequestTimes]()  # nosec B311 # noqa: S311 - repeatable, no secret
+    queue = "queue, some hidden" if _hides(number) else "queue"
     async with aiohttp.ClientSession(cookies={"antiphon": session}) as browser:
 
         async def ask(what: str, path: str) -> str:
@@ -181,7 +190,7 @@ async def moderate(origin: str, session: str, rounds: int, pause: float, seed: i
             return text
 
         for _ in range(rounds):
-            page = await ask("queue", f"/?page={chance.randint(1, 3)}")
+            page = await ask(queue, f"/?page={chance.randint(1, 3)}")
             case = chance.choice(page.split('href="/case/')[1:])[:32]
             await ask("case", f"/case/{case}")
             await ask("post", f"/case/{case}?reveal=1")
@@ -190,7 +199,7 @@ async def moderate(origin: str, session: str, rounds: int, pause: float, seed: i
 
 async def _browse(origin: str, sessions: Sequence[str], rounds: int, pause: float) -> None:
     """All moderators at once; what they waited goes to standard output as JSON."""
-    turns = (moderate(origin, session, rounds, pause, seed) for seed, session in enumerate(sessions))
+    turns = (moderate(origin, session, rounds, pause, number) for number, session in enumerate(sessions))
     taken = [request for several in await asyncio.gather(*turns) for request in several]
     sys.stdout.write(json.dumps([[request.what, request.seconds] for request in taken]))
 
