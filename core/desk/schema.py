@@ -406,8 +406,7 @@ class SuggestionRow(Base):
     __tablename__ = "suggestions"
     __table_args__ = (
         Index("suggestions_by_case", "case_id", "created_at"),
-        Index("suggestions_by_severity", "case_id", "is_outdated", "created_at", "severity"),
-        Index("suggestions_by_group", "case_id", "is_outdated", "created_at", "target_group"),
+        Index("suggestions_by_reading", "case_id", "is_outdated", "created_at", "severity", "target_group"),
     )
 
     id: Mapped[str] = mapped_column(primary_key=True)

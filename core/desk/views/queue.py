@@ -38,6 +38,8 @@ PAGE: Final = 20
 _UNLISTED: Final = CLOSED | {CaseState.FOLDED}
 _WAITING: Final = (CaseState.IN_REVIEW, CaseState.NEEDS_PERSON, CaseState.UNKNOWN, CaseState.FAILED)
 """States in which a person has something to decide."""
+_HIDDEN: Final = -1
+"""What stands for the severity of a case of a category that somebody leaves out."""
 _MOST_CHANGES: Final = 500
 
 
@@ -87,48 +89,51 @@ async def queue(
         CaseRow.community_id.in_([row.id for row in is_wanted]),
         CaseRow.state.not_in(_UNLISTED),
     )
-    hidden = 0
-    if hides != ports.NOTHING_HIDDEN:
-        is_hidden = await _hidden(session, hides, is_listed)
-        hidden = await _number(session, *is_listed, is_hidden)
-        is_listed = (*is_listed, not_(is_hidden))
-    total = await _number(session, *is_listed)
-    pages = max(1, -(-total // PAGE))
-    page = min(max(page, 0), pages - 1)
-    waits = case((CaseRow.state.in_(_WAITING), 0), else_=1)
-    severity = func.coalesce(of_newest_suggestion(SuggestionRow.severity.expression), 0)
-    listed = (
-        select(CaseRow.id)
-        .where(*is_listed)
-        .order_by(waits, severity.desc(), CaseRow.created_at, CaseRow.id)
-        .offset(page * PAGE)
+    waits = case((CaseRow.state.in_(_WAITING), 0), else_=1).label("waits")
+    severity = (await _severity(session, hides, is_listed)).label("severity")
+    listed = select(CaseRow.id, CaseRow.created_at, waits, severity).where(*is_listed).cte("listed")
+    is_hidden = listed.c.severity == _HIDDEN
+    shown, left_out = (
+        select(func.count()).select_from(listed).where(is_one).scalar_subquery()
+        for is_one in (not_(is_hidden), is_hidden)
+    )
+    begin, last = max(page, 0) * PAGE, (shown - 1) // PAGE * PAGE
+    paged = (
+        select(listed.c.id, is_hidden, shown, left_out)
+        .order_by(is_hidden, listed.c.waits, listed.c.severity.desc(), listed.c.created_at, listed.c.id)
+        .offset(case((shown > begin, begin), else_=last))
         .limit(PAGE)
     )
-    ids = list(await session.scalars(listed))
+    found = list(await session.execute(paged))
+    total, hidden = (found[0][2], found[0][3]) if found else (0, 0)
+    pages = max(1, -(-total // PAGE))
+    ids = [row[0] for row in found if not row[1]]
     rows = {row.id: row for row in await session.scalars(select(CaseRow).where(CaseRow.id.in_(ids)))}
     cases = [await _row(session, rows[id_], keeping) for id_ in ids]
     names = tuple(ports.CommunityRef(row.platform, row.name) for row in places)
-    return ports.Queue(tuple(cases), page, pages, total, await _oldest(session, is_wanted), names, hidden)
+    oldest_one = await _oldest(session, is_wanted)
+    return ports.Queue(tuple(cases), min(max(page, 0), pages - 1), pages, total, oldest_one, names, hidden)
 
 
-async def _number(session: Session, *conditions: ColumnElement[bool]) -> int:
-    """How many cases there are."""
-    return int(await session.scalar(select(func.count()).select_from(CaseRow).where(*conditions)) or 0)
-
-
-async def _hidden(
+async def _severity(
     session: Session, hides: ports.HiddenCategories, is_listed: Collection[ColumnElement[bool]]
-) -> ColumnElement[bool]:
-    """Whether a case is of a hidden category, by what was said of it last, or so far where it is drafted now."""
-    group = func.coalesce(of_newest_suggestion(SuggestionRow.target_group.expression), "")
-    is_hidden: list[ColumnElement[bool]] = [group.in_(sorted(hides.groups))]
+) -> ColumnElement[int]:
+    """How grave a case is by what was said of it last, 0 where nothing was; ``_HIDDEN`` of a hidden category.
+
+    What is drafted now counts by what was said of it so far.
+    """
+    severity = SuggestionRow.severity.expression
+    if hides == ports.NOTHING_HIDDEN:
+        return func.coalesce(of_newest_suggestion(severity), 0)
+    is_hidden: list[ColumnElement[bool]] = [SuggestionRow.target_group.in_(sorted(hides.groups))]
     if hides.threats:
-        severity = func.coalesce(of_newest_suggestion(SuggestionRow.severity.expression), 0)
         is_hidden.append(severity == ports.CALLS_FOR_VIOLENCE)
+    graded = func.coalesce(of_newest_suggestion(case((or_(*is_hidden), _HIDDEN), else_=severity)), 0)
     so_far = (
         select(PreviewRow.case_id)
         .join(CaseRow, CaseRow.id == PreviewRow.case_id)
-        .where(*is_listed, of_newest_suggestion(SuggestionRow.id.expression).is_(None))
+        .where(*is_listed, CaseRow.state == CaseState.DRAFTING)
+        .where(of_newest_suggestion(SuggestionRow.id.expression).is_(None))
     )
     drafted = []
     for case_id in list(await session.scalars(so_far)):
@@ -137,7 +142,7 @@ async def _hidden(
             reading = None if preview is None else preview.reading
             if reading is not None and hides.has(reading.target_group, reading.severity):
                 drafted.append(case_id)
-    return or_(*is_hidden, CaseRow.id.in_(drafted))
+    return case((CaseRow.id.in_(drafted), _HIDDEN), else_=graded) if drafted else graded
 
 
 async def oldest(session: Session, people: Collection[Person]) -> datetime | None:

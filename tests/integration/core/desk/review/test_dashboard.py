@@ -112,7 +112,7 @@ async def test_it_is_told_until_when_a_case_waits(
 
 
 async def test_hidden_categories_are_left_out_of_one_queue_and_wait_in_all_others(
-    database: Database, desk: Desk, post: FlaggedPost, clock: FakeClock
+    database: Database, desk: Desk, post: FlaggedPost, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are counted; groups and threats add up, and since when the oldest waits is the same for everybody."""
     overview, queue = DeskOverview(database, desk.proposals, _KEEPING), DraftQueue(database, "worker-1")
@@ -141,6 +141,16 @@ async def test_hidden_categories_are_left_out_of_one_queue_and_wait_in_all_other
     assert (await overview.queue((AUDITOR,))).total == 4
     elsewhere = await overview.queue((MODERATOR,), platform="elsewhere", hides=HiddenCategories(frozenset(TargetGroup)))
     assert elsewhere.hidden == 0
+
+    monkeypatch.setattr("core.desk.views.queue.PAGE", 2)
+    threats = HiddenCategories(threats=True)
+    for page, (told, cases) in enumerate(((0, [3, 0]), (1, [2]), (1, [2]), (1, [2]))):
+        listed = await overview.queue((MODERATOR,), page=page, hides=threats)
+        assert [found.index(one.case_id) for one in listed.cases] == cases
+        assert (listed.page, listed.pages, listed.total, listed.hidden) == (told, 2, 3, 1)
+    await execute(database, "UPDATE suggestions SET target_group = 'women'")
+    none = await overview.queue((MODERATOR,), page=1, hides=HiddenCategories(frozenset({TargetGroup.WOMEN})))
+    assert (none.cases, none.page, none.pages, none.total, none.hidden) == ((), 0, 1, 0, 4)
 
 
 async def test_a_case_is_hidden_as_soon_as_its_group_is_known(
