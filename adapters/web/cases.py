@@ -19,7 +19,18 @@ from adapters.common.decisions.press import NOTE, TEXT, Dialog, Options, Screen
 from adapters.common.words.labels import group_in_words, severity_in_words
 from adapters.common.words.markup import hidden_in
 from adapters.web.door import status_of
-from adapters.web.site import SECRET, SITE, is_fragment, locale_of, named_places, page, reader_of, see_other, visitor_of
+from adapters.web.site import (
+    SECRET,
+    SITE,
+    is_fragment,
+    locale_of,
+    named_places,
+    page,
+    person_in,
+    reader_of,
+    see_other,
+    visitor_of,
+)
 from adapters.web.speech import PageReader, beyond_state, marked_characters
 from adapters.web.views import case_view, source_view, word_diff
 from core.desk.rules.approval import CaseState, state_words
@@ -277,12 +288,12 @@ def _row(case: QueuedCase, reader: PageReader) -> dict[str, Any]:
 
 
 async def seen_case(request: web.Request) -> tuple[Card, Person]:
-    """The case of the address, as this person may see it on its platform.
+    """The case of the address, as this person may see it.
 
     Somebody may be several people, one for each platform. The case says which platform it is from only to somebody who
-    may read it, so each of them asks.
+    may read it, so each of them asks; who is of its platform comes before a reader of another.
     """
-    site, case_id, refusal = request.app[SITE], request.match_info["case"], None
+    site, case_id, refusal, found = request.app[SITE], request.match_info["case"], None, None
     for person in visitor_of(request).people:
         try:
             card = await site.casework.card(case_id, person)
@@ -291,7 +302,10 @@ async def seen_case(request: web.Request) -> tuple[Card, Person]:
             continue
         if card.post.ref.platform == person.platform:
             return card, person
-    raise refusal or web.HTTPNotFound
+        found = found or (card, person)
+    if found is None:
+        raise refusal or web.HTTPNotFound
+    return found
 
 
 async def case_page(request: web.Request) -> web.Response:
@@ -597,12 +611,11 @@ async def decisions_page(request: web.Request) -> web.Response:
 
 async def recent_decisions(request: web.Request) -> list[RecentDecision]:
     """The newest decisions in every community of the person, newest first."""
-    site, visitor = request.app[SITE], visitor_of(request)
+    site = request.app[SITE]
     found: list[RecentDecision] = []
     for place in await named_places(request):
-        person = visitor.on(place.platform)
-        if person is not None:
-            found += await site.governance.lately(place.platform, place.community, person)
+        person = await person_in(request, place.platform, place.community)
+        found += await site.governance.lately(place.platform, place.community, person)
     return sorted(found, key=lambda one: one.at, reverse=True)[:_MOST_LATELY]
 
 

@@ -26,7 +26,7 @@ from adapters.common.words.markup import Reader
 from adapters.web import borderline
 from adapters.web.door import status_of
 from adapters.web.last_week import Fate, LastWeek, last_week
-from adapters.web.site import SECRET, SITE, Named, named_places, page, person_on, reader_of, see_other, visitor_of
+from adapters.web.site import SECRET, SITE, Named, named_places, page, person_in, reader_of, see_other, visitor_of
 from core.desk.rules.case_cards import DeskStatus, short_number
 from core.desk.rules.dashboard_ports import CommunityRef
 from core.desk.rules.policy import CommunityPolicy, changed, elsewhere, to_json
@@ -56,13 +56,11 @@ class SettingsGroup:
 
 async def places(request: web.Request) -> web.Response:
     """The communities whose settings this person may change."""
-    site, visitor = request.app[SITE], visitor_of(request)
+    site = request.app[SITE]
     found: list[CommunityRef] = []
     unasked: list[CommunityRef] = []
     for place in await named_places(request):
-        person = visitor.on(place.platform)
-        if person is None:
-            continue
+        person = await person_in(request, place.platform, place.community)
         try:
             roles = await site.governance.roles_of(place.platform, place.community, person)
         except PlatformUnavailable:
@@ -76,7 +74,7 @@ async def places(request: web.Request) -> web.Response:
 async def manager_of(request: web.Request) -> tuple[str, Manager]:
     """The platform, and who manages the community of the address; ``NotAllowed`` for everybody else."""
     platform, community = request.match_info["platform"], request.match_info["community"]
-    person = person_on(request, platform)
+    person = await person_in(request, platform, community)
     site = request.app[SITE]
     await site.governance.require(platform, community, person, OnCommunity.CONFIGURE)
     await site.names.learn([(platform, community, "")])

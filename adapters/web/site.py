@@ -191,13 +191,14 @@ def visitor_of(request: web.Request) -> dashboard_ports.Visitor:
     return request[VISITOR]
 
 
-def person_on(request: web.Request, platform: str) -> Person:
-    """Who asks, as a platform knows them.
+async def person_in(request: web.Request, platform: str, community: str) -> Person:
+    """Who asks, as who has a role in a community: somebody of its own platform, or of another one.
 
     Raises:
-        NotAllowed: the account is nobody there.
+        NotAllowed: the account has no role there, and is nobody on its platform.
     """
-    person = visitor_of(request).on(platform)
+    visitor = visitor_of(request)
+    person = await request.app[SITE].overview.reader(visitor.people, platform, community) or visitor.on(platform)
     if person is None:
         raise NotAllowed(
             sentence("Your account is nobody on {platform}.", platform=platform),
@@ -275,7 +276,7 @@ class ChosenCommunities:
 
     Attributes:
         place: the chosen one, the first where none of them is named; ``None`` where there are none.
-        by: the visitor, as its platform knows them.
+        by: the visitor, as who has a role there.
     """
 
     places: tuple[CommunityRef, ...]
@@ -313,4 +314,5 @@ async def chosen_place(request: web.Request, said: str | None = None) -> ChosenC
     if said is not None and not named:
         raise web.HTTPNotFound
     place = next(iter(named or places), None)
-    return ChosenCommunities(places, place, None if place is None else person_on(request, place.platform))
+    by = None if place is None else await person_in(request, place.platform, place.community)
+    return ChosenCommunities(places, place, by)

@@ -258,6 +258,11 @@ class DeskOverview:
 
         return await self._database.run("list what waits", work)
 
+    async def reader(self, people: tuple[Person, ...], platform: str, community: str) -> Person | None:
+        return await self._database.run(
+            "look who may read", lambda session: queue.reader(session, people, platform, community)
+        )
+
     async def oldest(self, people: tuple[Person, ...]) -> datetime | None:
         return await self._database.run("look for the oldest case", lambda session: queue.oldest(session, people))
 

@@ -328,6 +328,10 @@ class Overview(Protocol):
         """A page of what waits, of all their communities or of one; of a page that there is not, the last one."""
         ...
 
+    async def reader(self, people: tuple[Person, ...], platform: str, community: str) -> Person | None:
+        """Who of them may read cases of a community, as its own platform knows them or as another; ``None`` if none."""
+        ...
+
     async def oldest(self, people: tuple[Person, ...]) -> datetime | None:
         """Since when the oldest case that needs a person waits, in all their communities; ``None`` if none does."""
         ...

@@ -27,6 +27,7 @@ from core.desk.schema import (
 )
 from core.desk.store import outbox
 from core.desk.store.cases import DRAFT, Case
+from core.desk.store.communities import EVERYWHERE
 from core.desk.store.people import known_pseudonym, name_of
 from core.desk.store.suggestions import latest_suggestion, preview_of
 from core.desk.views.cards import replies_in
@@ -51,10 +52,18 @@ async def readable(session: Session, people: Collection[Person]) -> list[Communi
         rows = await session.execute(
             select(CommunityRow, MembershipRow.role)
             .join(MembershipRow, MembershipRow.community_id == CommunityRow.id)
-            .where(MembershipRow.person_id == who, CommunityRow.platform == person.platform)
+            .where(MembershipRow.person_id == who, CommunityRow.id != EVERYWHERE)
         )
         communities_by_id |= {row.id: row for row, role in rows if may_on_case([role], OnCase.READ)}
     return [communities_by_id[key] for key in sorted(communities_by_id)]
+
+
+async def reader(session: Session, people: Collection[Person], platform: str, community: str) -> Person | None:
+    """Who of these people may read cases of a community, its own platform's first; ``None`` if nobody may."""
+    for person in sorted(people, key=lambda person: person.platform != platform):
+        if any((row.platform, row.name) == (platform, community) for row in await readable(session, [person])):
+            return person
+    return None
 
 
 def of_newest_suggestion(value: ColumnElement[Any]) -> ColumnElement[Any]:

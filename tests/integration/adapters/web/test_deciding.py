@@ -10,10 +10,11 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser as Html
 
 from adapters.web.site import Names
+from core.desk.communities.decisions import CommunityDesk
 from core.desk.review.approvals import ReplyChecks
 from core.desk.rules.approval import CaseState
 from core.desk.rules.closures import CloseReason
-from core.desk.rules.roles import Role
+from core.desk.rules.roles import Operator, Person, Role
 from core.desk.sending.checks import SendLimits
 from core.errors import StoreUnavailable
 from core.models import PostRef
@@ -38,6 +39,36 @@ async def test_a_draft_is_approved_in_two_acts(room: Dashboard, ane: Browser) ->
     assert "You approved this reply" in page.words
     await ane.press("Undo")
     assert (await room.desk.now()).state is CaseState.IN_REVIEW
+
+
+async def test_a_role_that_was_given_to_an_account_of_another_platform_counts_here(desk_file: Path) -> None:
+    """In the queue, on the case, and on the pages of the community; without the role the same person is not let in."""
+    guest = Person("telegram", "731", "Mikel")
+    async with dashboard(desk_file) as room:
+        await room.desk.case(REVIEWED)
+        managing, place = CommunityDesk(room.desk.database), f"discord/{REVIEWED.community}"
+        await managing.configure(place, lambda _: {"review_channel": "telegram/-12"}, Operator("keeper"))
+        await managing.grant(place, guest, Role.MANAGER, Operator("keeper"))
+        for people in ((guest,), (replace(guest, platform="discord"), guest)):
+            mikel = await room.logged_in("mikel", *people)
+            page = await mikel.get("/")
+            assert f"/case/{room.desk.case_id}" in page.text
+            for path in ("/settings", f"/settings/{place}", "/record", "/decided", f"/numbers?place={place}"):
+                page = await mikel.get(path)
+                assert page.status == 200, page.words
+            await mikel.get(f"/case/{room.desk.case_id}")
+            await mikel.press("Approve draft 1…")
+            await mikel.press("Yes, post this reply")
+            assert (await room.desk.now()).state is CaseState.APPROVED
+            page = await mikel.get("/decided")
+            assert "Mikel" in page.words
+            await mikel.get(f"/case/{room.desk.case_id}")
+            await mikel.press("Undo")
+        await managing.revoke(place, guest, Role.MANAGER, Operator("keeper"))
+        page = await mikel.get("/")
+        assert page.path == "/login"
+        page = await (await room.logged_in("ane", room.desk.ane)).get("/")
+        assert f"/case/{room.desk.case_id}" in page.text
 
 
 def _facts(page: Page) -> dict[str, str]:
