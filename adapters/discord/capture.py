@@ -160,23 +160,8 @@ async def flagged_post(
     sender = str(message.author.id)
     author, name = words.author_of(sender, message.author.display_name)
     words = words if author == sender else words.signed_by(sender)
-    if is_hidden:
-        return FlaggedPost(ref, words.text, author, flag.by, flag.how, (), flag.priority, is_private=True)
-    around = await conversation_of(message, place, reads_messages=reads_messages)
-    return FlaggedPost(
-        ref,
-        words.text,
-        author,
-        flag.by,
-        flag.how,
-        around.thread,
-        flag.priority,
-        root=around.root,
-        wish=flag.wish,
-        revision=refs.revision_of(message),
-        author_name=name,
-        words=words,
-    )
+    around = None if is_hidden else await conversation_of(message, place, reads_messages=reads_messages)
+    return flagged_posts.flagged(ref, words, (author, name), flag, around, revision=refs.revision_of(message))
 
 
 def private_place(everybody: str, guild: discord.Guild, locale: str) -> NotAllowed:
@@ -424,7 +409,7 @@ class CaptureCommands:
         own_id = self._client.user.id if self._client.user is not None else 0
         everybody = asker.policy.everybody_role
         place = check_capturable(message, asker.guild, channel, everybody, own_id, asker.locale)
-        post = await flagged_post(message, place, flag, everybody, reads_messages=self._client.options.reads_messages)
+        post = await flagged_post(message, place, flag, everybody, reads_messages=self._client.reads_messages)
         if not post.text.strip():
             raise no_words(post.words, asker.locale, type_it(asker.locale))
         return post
@@ -438,7 +423,7 @@ class CaptureCommands:
                 gettext("This link leads to another server or to a direct message.", asker.locale),
                 remedy=gettext("Type the words instead of the link to get a draft for them.", asker.locale),
             )
-        if not self._client.options.reads_messages:
+        if not self._client.reads_messages:
             raise BadInput(
                 gettext("Antiphon may not read messages by their link here.", asker.locale),
                 remedy=gettext("Use the message's own menu: Apps, then “Draft a reply”.", asker.locale),
@@ -582,7 +567,7 @@ class WatchedEvents:
 
     def listen(self) -> None:
         """Begin to listen, where Discord shows us the words of others."""
-        if self._client.options.reads_messages:
+        if self._client.reads_messages:
             listen(self._client, "message", self._written)
             listen(self._client, "raw_message_edit", self._edited)
             listen(self._client, "raw_reaction_add", self._reacted)
@@ -637,7 +622,7 @@ class WatchedEvents:
         return (await self._client.desk.policies.of(str(guild_id))).everybody_role
 
     def _sighting(self, message: discord.Message, place: refs.Place, everybody: str) -> SeenMessage:
-        return SeenMessage(message, place, everybody, self._client.options.reads_messages)
+        return SeenMessage(message, place, everybody, self._client.reads_messages)
 
 
 async def remember_posts(desk: DeskAccess, known: KnownPosts) -> None:
@@ -700,9 +685,13 @@ class ChangeEvents:
 
 
 class Capture:
-    """All that takes posts in from one client; ``close`` ends its work."""
+    """All that takes posts in from one client, which is about to connect; ``close`` ends its work.
 
-    def __init__(self, client: AntiphonClient, detector: HateDetector | None) -> None:
+    Args:
+        detector: how likely a text is hateful; ``None`` leaves watched channels with their keywords.
+    """
+
+    def __init__(self, client: AntiphonClient, detector: HateDetector | None = None) -> None:
         known = KnownPosts(now())
         self.following = Followers(client.desk, discord.utils.utcnow)
         self.watching = ChannelWatch(client.desk, known, client.own_id, detector)
@@ -725,12 +714,3 @@ class Capture:
         await asyncio.gather(*(part.close() for part in others))
         await self.watching.finds.close(_FLAGGING_SECONDS)
         await self.watching.looked_at.close()
-
-
-def install(client: AntiphonClient, *, detector: HateDetector | None = None) -> Capture:
-    """Add the commands and listeners to a client that is about to connect; called in its running loop.
-
-    Args:
-        detector: how likely a text is hateful; ``None`` leaves watched channels with their keywords.
-    """
-    return Capture(client, detector)

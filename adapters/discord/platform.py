@@ -77,7 +77,7 @@ class DiscordPlatform:
         message = await self._message(refs.numbers_of(ref))
         if message is None or self._is_ours(message):
             return None if message is None else message.content
-        if message.content or self._client.options.reads_messages:
+        if message.content or self._client.reads_messages:
             return words_now(message, await self._place(refs.numbers_of(ref))).compared
         raise TextHidden(
             sentence("Discord keeps the words of this post from Antiphon."),

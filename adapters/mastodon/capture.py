@@ -18,7 +18,7 @@ from typing import Final
 
 from mastodon.return_types import Context, Status
 
-from adapters.common.capture.flagged_posts import Conversation, Flag, Remark, arranged
+from adapters.common.capture.flagged_posts import Conversation, Flag, Remark, arranged, flagged
 from adapters.common.capture.known_posts import KnownPosts
 from adapters.common.capture.requests import COMMAND_NAMES, commit, counted, may_have_drafts, taken_in, wish_in
 from adapters.common.capture.watch import ChannelWatch
@@ -28,7 +28,7 @@ from adapters.common.words.excerpts import shortened
 from adapters.common.words.labels import language_for
 from adapters.common.words.markup import visible_lines
 from adapters.common.words.messages import no_words
-from adapters.mastodon.connection.client import MENTION, MastodonClient, NotificationEvent
+from adapters.mastodon.connection.client import MastodonClient, NotificationEvent
 from adapters.mastodon.connection.error_meanings import FAULTS, RateLimit, is_gone, of_question, of_send
 from adapters.mastodon.connection.refs import NAME, ref_of, revision_of
 from adapters.mastodon.connection.statuses import AT_ONCE, FEED_PAGE, Statuses, is_feed, last_of, page_of, why_closed
@@ -282,26 +282,11 @@ class SeenStatus:
             PlatformUnavailable: it refuses to.
         """
         words, account = words_of(self.status), self.status.account
-        author, name = words.author_of(str(account.id), str(account.acct))
-        if self.is_private:
-            how, soon = flag.how, flag.priority
-            return FlaggedPost(self.ref, words.text, author, flag.by, how, (), soon, is_private=True)
-        around = conversation_of(self.status, await self._around(), self.client.own_id)
-        return FlaggedPost(
-            self.ref,
-            words.text,
-            author,
-            flag.by,
-            flag.how,
-            around.thread,
-            flag.priority,
-            root=around.root,
-            wish=flag.wish,
-            revision=revision_of(self.status),
-            author_name=name,
-            is_late=self.is_late,
-            words=words,
-        )
+        author, around = words.author_of(str(account.id), str(account.acct)), None
+        if not self.is_private:
+            around = conversation_of(self.status, await self._around(), self.client.own_id)
+        revision = revision_of(self.status)
+        return flagged(self.ref, words, author, flag, around, revision=revision, is_late=self.is_late)
 
     async def _around(self) -> Context | None:
         try:
@@ -631,15 +616,20 @@ class WatchedFeeds:
 
 
 class Capture:
-    """All that takes posts in from one client; ``run`` looks again and again, ``close`` ends its work."""
+    """All that takes posts in from one open client; ``run`` looks again and again, ``close`` ends its work.
 
-    def __init__(self, client: MastodonClient, detector: HateDetector | None, bookmarks: Bookmarks) -> None:
+    Args:
+        bookmarks: keeps how far each watched feed was read.
+        detector: how likely a text is hateful; ``None`` leaves watched feeds with their keywords.
+    """
+
+    def __init__(self, client: MastodonClient, bookmarks: Bookmarks, detector: HateDetector | None = None) -> None:
         self._client = client
-        known_posts, statuses = KnownPosts(_now()), Statuses(client)
+        known_posts, statuses = KnownPosts(datetime.now(UTC)), Statuses(client)
         self.watching = ChannelWatch(client.desk, known_posts, lambda: client.own_id, detector)
         self.originals = Originals(client, statuses)
         self.feeds = WatchedFeeds(client, statuses, self.watching, bookmarks)
-        client.listen(MENTION, Mentions(client, known_posts, statuses).hear)
+        client.listen(Mentions(client, known_posts, statuses).hear)
 
     @property
     def left_out(self) -> int:
@@ -660,17 +650,3 @@ class Capture:
         await self.watching.lanes.close()
         await self.watching.finds.close(_FLAGGING_SECONDS)
         await self.watching.looked_at.close()
-
-
-def install(client: MastodonClient, bookmarks: Bookmarks, *, detector: HateDetector | None = None) -> Capture:
-    """Add the listeners to a client that is open.
-
-    Args:
-        bookmarks: keeps how far each watched feed was read.
-        detector: how likely a text is hateful; ``None`` leaves watched feeds with their keywords.
-    """
-    return Capture(client, detector, bookmarks)
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)

@@ -507,9 +507,7 @@ async def _carry_out(press: PagePress, note: str, claim: str) -> None:
         await press.casework.redraft(target.case_id, target.version, press.by, claim=claim)
         await press.say(gettext("Asked for drafts that argue this claim.", press.locale))
         return
-    if act in _NEED_VALUE and not values:
-        raise BadInput(sentence("Nothing was chosen."), remedy=sentence("Choose one of the list."))
-    if act in _NEED_VALUE and values[0] not in _NEED_VALUE[act](press):
+    if act in _VALUES and (not values or values[0] not in _VALUES[act]):
         raise BadInput(sentence("Nothing was chosen."), remedy=sentence("Choose one of the list."))
     if act is Act.CLOSE_AS and values[0].upper() != CloseReason.OTHER.name and note.strip():
         reason = CloseReason[values[0].upper()]
@@ -521,28 +519,13 @@ async def _carry_out(press: PagePress, note: str, claim: str) -> None:
         await PRESSED[act](press)
 
 
-def _reasons(_: PagePress) -> set[str]:
-    return {one.name.lower() for one in CloseReason}
-
-
-def _retract_reasons(_: PagePress) -> set[str]:
-    return {one.name for one in RetractReason}
-
-
-def _intents(_: PagePress) -> set[str]:
-    return {"any", *(one.value for one in Intent)}
-
-
-def _numbers(press: PagePress) -> set[str]:
-    return {str(number) for number in range(1, 100)}
-
-
-_NEED_VALUE: Final = {
-    Act.CLOSE_AS: _reasons,
-    Act.RETRACT_AS: _retract_reasons,
-    Act.REDRAFT_AS: _intents,
-    Act.CLAIM_AS: _numbers,
+_VALUES: Final = {
+    Act.CLOSE_AS: {one.name.lower() for one in CloseReason},
+    Act.RETRACT_AS: {one.name for one in RetractReason},
+    Act.REDRAFT_AS: {"any", *(one.value for one in Intent)},
+    Act.CLAIM_AS: {str(number) for number in range(1, 100)},
 }
+"""What can be chosen in the form of an act that needs a choice."""
 
 
 async def _refused(request: web.Request, press: PagePress, err: AntiphonError) -> web.Response:

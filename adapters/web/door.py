@@ -114,21 +114,17 @@ async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
     try:
         answer = await _told(request, handler)
     except web.HTTPException as raised:
-        for name, value in _headers(request).items():
+        for name, value in headers_of(request).items():
             raised.headers.setdefault(name, value)
         raise
     if not answer.prepared:
-        for name, value in _headers(request).items():
+        for name, value in headers_of(request).items():
             answer.headers.setdefault(name, value)
     return answer
 
 
 def headers_of(request: web.Request) -> dict[str, str]:
-    """The headers of an answer, for one that is sent before it is whole."""
-    return _headers(request)
-
-
-def _headers(request: web.Request) -> dict[str, str]:
+    """The headers of an answer."""
     found = HEADERS | {"Cache-Control": "no-store"}
     if request.app[SITE].is_secure:
         found["Strict-Transport-Security"] = "max-age=31536000"

@@ -6,8 +6,8 @@ alerts flag comes whatever the filter looks for.
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import TypeAlias
 
 from adapters.common.capture.watch import BY_FILTER, BY_KEYWORD, is_about
 from core.desk.rules.careful_watch import FindLabel, careful_threshold
@@ -15,7 +15,6 @@ from core.desk.rules.dashboard_ports import KeptPost
 from core.desk.rules.policy import CommunityPolicy
 from core.engine.ports import HateDetector
 from core.engine.wording.keywords import has_keyword
-from core.models import TargetGroup
 
 
 class Fate(StrEnum):
@@ -27,38 +26,8 @@ class Fate(StrEnum):
     ALSO = "also"
 
 
-@dataclass(frozen=True, slots=True)
-class GroupCount:
-    """How many posts about a group came, and how many of them would have come by other rules."""
-
-    group: TargetGroup | None
-    came: int
-    would: int
-
-
-@dataclass(frozen=True, slots=True)
-class LastWeek:
-    """The posts, each with its fate, newest first."""
-
-    posts: tuple[tuple[KeptPost, Fate], ...]
-
-    def number(self, fate: Fate) -> int:
-        return sum(one is fate for _, one in self.posts)
-
-    @property
-    def would(self) -> int:
-        return len(self.posts) - self.number(Fate.LOST)
-
-    @property
-    def groups(self) -> tuple[GroupCount, ...]:
-        """The counts by the group that a post attacks, what is not known last."""
-        order: list[TargetGroup | None] = [*TargetGroup, None]
-        found = {post.group for post, _ in self.posts}
-        return tuple(self._counted(group) for group in order if group in found)
-
-    def _counted(self, group: TargetGroup | None) -> GroupCount:
-        fates = [fate for post, fate in self.posts if post.group is group]
-        return GroupCount(group, len(fates), len(fates) - fates.count(Fate.LOST))
+WeekFates: TypeAlias = list[tuple[KeptPost, Fate]]
+"""Posts, each with what becomes of it."""
 
 
 async def last_week(
@@ -67,8 +36,8 @@ async def last_week(
     new: CommunityPolicy,
     detector: HateDetector | None,
     labels: Sequence[FindLabel],
-) -> LastWeek:
-    """What would have become of some posts.
+) -> WeekFates:
+    """What would have become of some posts, each with its fate, in their order.
 
     Args:
         now: the policy as it is; ``new``, as it would be.
@@ -77,7 +46,7 @@ async def last_week(
     Raises:
         AntiphonError: the filter cannot be loaded.
     """
-    return LastWeek(tuple([(post, await _fate(post, now, new, detector, labels)) for post in posts]))
+    return [(post, await _fate(post, now, new, detector, labels)) for post in posts]
 
 
 async def _fate(

@@ -8,6 +8,7 @@ not overwritten.
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -25,7 +26,7 @@ from adapters.common.words.labels import OWN_NAMES, group_in_words, language_in_
 from adapters.common.words.markup import Reader
 from adapters.web import borderline
 from adapters.web.door import status_of
-from adapters.web.last_week import Fate, LastWeek, last_week
+from adapters.web.last_week import Fate, WeekFates, last_week
 from adapters.web.site import SECRET, SITE, Named, named_places, page, person_in, reader_of, see_other, visitor_of
 from core.desk.rules.case_cards import DeskStatus, short_number
 from core.desk.rules.dashboard_ports import CommunityRef
@@ -35,6 +36,7 @@ from core.engine.cards.bank import project_notices
 from core.errors import AntiphonError, BadInput, Conflict, NotAllowed, PlatformUnavailable
 from core.i18n.catalogs import LANGUAGES, gettext, translated
 from core.i18n.sentences import sentence
+from core.models import TargetGroup
 
 _STAMP: Final = "stamp"
 _ANY: Final = "any"
@@ -237,7 +239,7 @@ async def _show(
     manager: Manager,
     *,
     said: Said | None = None,
-    week: LastWeek | None = None,
+    week: WeekFates | None = None,
     new: CommunityPolicy | None = None,
     problem: str = "",
     status: int = 200,
@@ -476,7 +478,7 @@ def _notices(silent: tuple[str, ...], typed: Mapping[str, str]) -> dict[str, str
 # The last week
 
 
-def _week_view(week: LastWeek, reader: Reader) -> dict[str, Any]:
+def _week_view(week: WeekFates, reader: Reader) -> dict[str, Any]:
     locale = reader.locale
     fates = {
         Fate.AGAIN: gettext("found again", locale),
@@ -493,7 +495,11 @@ def _week_view(week: LastWeek, reader: Reader) -> dict[str, Any]:
             "fate": fates[fate],
             "is_lost": fate is Fate.LOST,
         }
-        for post, fate in week.posts
+        for post, fate in week
     ]
-    groups = [(group_in_words(one.group, locale), one.came, one.would) for one in week.groups]
-    return {"came": len(rows), "would": week.would, "also": week.number(Fate.ALSO), "groups": groups, "rows": rows}
+    came = Counter(post.group for post, _ in week)
+    would = Counter(post.group for post, fate in week if fate is not Fate.LOST)
+    order: list[TargetGroup | None] = [*TargetGroup, None]
+    groups = [(group_in_words(one, locale), came[one], would[one]) for one in order if one in came]
+    also = sum(fate is Fate.ALSO for _, fate in week)
+    return {"came": len(rows), "would": would.total(), "also": also, "groups": groups, "rows": rows}

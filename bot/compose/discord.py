@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Final
@@ -10,7 +10,7 @@ from typing import Final
 import discord
 
 from adapters.discord import capture
-from adapters.discord.connection.client import AntiphonClient, DiscordOptions, Installer, listen
+from adapters.discord.connection.client import AntiphonClient, listen
 from adapters.discord.connection.refs import NAME, name_of
 from adapters.discord.manage import commands
 from adapters.discord.platform import DiscordPlatform, DiscordRoles
@@ -21,7 +21,6 @@ from adapters.discord.speech import MAX_CHARACTERS
 from bot.serve.platforms import Connection, ServedPlatform, Services
 from bot.serve.supervision import wait_for_end
 from bot.settings import DiscordSettings, Settings
-from core.desk.rules.desk_ports import Casework, Governance
 from core.errors import PlatformUnavailable
 from core.i18n.sentences import sentence
 
@@ -36,7 +35,7 @@ PERMISSIONS: Final = discord.Permissions(
 )
 """The permissions that the bot asks for in a server; it needs no others in any channel."""
 
-MakeClient = Callable[[DiscordOptions, Sequence[Installer], Casework, Governance], AntiphonClient]
+MakeClient = Callable[..., AntiphonClient]
 
 
 def discord_platform(settings: Settings, make_client: MakeClient = AntiphonClient) -> ServedPlatform:
@@ -53,11 +52,10 @@ async def _connected(wanted: DiscordSettings, make_client: MakeClient, services:
         PlatformUnavailable: Discord cannot be reached, or ended the connection.
     """
     logging.getLogger("discord").setLevel(logging.WARNING)
-    options = DiscordOptions(wanted.reads_messages)
-    client = make_client(options, [_tell_commands], services.casework, services.governance)
+    client = make_client([_tell_commands], services.casework, services.governance, reads_messages=wanted.reads_messages)
     surface = DiscordReviewSurface(client, elsewhere=services.address_of)
     platform = DiscordPlatform(client)
-    captured = capture.install(client, detector=services.detector)
+    captured = capture.Capture(client, services.detector)
     commands.install(client, card_view=card_layout, left_out=lambda: captured.left_out, detector=services.detector)
     presses.install(client, surface)
     ready, closing = asyncio.Event(), asyncio.Event()

@@ -52,7 +52,7 @@ async def _connected(wanted: MastodonSettings, services: Services) -> AsyncItera
         def inboxes(name: str) -> UpdateInbox:
             return services.inbox(NAME, f"{account} {name}".strip())
 
-        captured = capture.install(client, inboxes, detector=services.detector)
+        captured = capture.Capture(client, inboxes, services.detector)
         stack.push_async_callback(captured.close)
         note = " ".join([f"On Mastodon it is @{full_name_of(client.account, client.home)}.", *await captured.notes()])
         handling = UpdateHandler(MastodonDispatcher(client), inboxes(""))

@@ -57,7 +57,7 @@ async def _connected(
         stack.push_async_callback(moves.close)
         surface = TelegramReviewSurface(client, elsewhere=services.address_of)
         presses.install(client, surface)
-        captured = events.install(client, detector=services.detector)
+        captured = events.Capture(client, services.detector)
         stack.push_async_callback(captured.close)
         commands.install(client, detector=services.detector, left_out=lambda: captured.left_out)
         await _tell_commands(client)

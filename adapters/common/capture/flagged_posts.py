@@ -56,6 +56,41 @@ class Conversation:
     root: str = ""
 
 
+def flagged(
+    ref: PostRef,
+    words: MessageWords,
+    author: tuple[str, str],
+    flag: Flag,
+    around: Conversation | None,
+    *,
+    revision: str,
+    is_late: bool = False,
+) -> FlaggedPost:
+    """A message as a flagged post; of a private one (``around`` is ``None``) nothing but the message itself.
+
+    Args:
+        author: the id and the name of whoever wrote it (``MessageWords.author_of``).
+    """
+    id_, name = author
+    if around is None:
+        return FlaggedPost(ref, words.text, id_, flag.by, flag.how, (), flag.priority, is_private=True)
+    return FlaggedPost(
+        ref,
+        words.text,
+        id_,
+        flag.by,
+        flag.how,
+        around.thread,
+        flag.priority,
+        root=around.root,
+        wish=flag.wish,
+        revision=revision,
+        author_name=name,
+        is_late=is_late,
+        words=words,
+    )
+
+
 def arranged(flagged: int, parents: Sequence[Remark], before: Sequence[Remark]) -> tuple[ThreadMessage, ...]:
     """The messages to keep, oldest first; messages that are answered have precedence over those merely nearby.
 

@@ -74,39 +74,6 @@ class LookedAt:
         self._telling = None
 
 
-class Filter:
-    """The filter: it scores texts as each community asks.
-
-    Args:
-        detector: tells how likely a text is hateful; with ``None`` nothing is found.
-    """
-
-    def __init__(self, desk: DeskAccess, detector: HateDetector | None) -> None:
-        self._desk = desk
-        self._detector = detector
-        self.looked_at = LookedAt(desk)
-
-    async def score_of_a_find(self, community: str, text: str, policy: CommunityPolicy) -> float | None:
-        """The score of a text that the filter finds; ``None`` for all others.
-
-        A find is in a language that the filter reads and about a group that the community looks out for, and its score
-        is above the threshold of the policy and of the moderators' labels. The desk is asked for these labels only
-        where the policy's threshold is passed.
-        """
-        detector = self._detector
-        language = None if detector is None else await detector.language_of(text, policy.language)
-        if detector is None or language is None:
-            return None
-        self.looked_at.add(community)
-        if policy.groups and not await asyncio.to_thread(is_about, text, policy.groups):
-            return None
-        score = await detector.score(text, language)
-        if score <= detector.threshold(policy.one_in):
-            return None
-        labels = await self._desk.labels.of(community)
-        return score if score > careful_threshold(policy.one_in, labels, detector.threshold) else None
-
-
 def is_about(text: str, groups: tuple[TargetGroup, ...]) -> bool:
     """Whether a text names one of the groups, or, if "others" is among them, no known group at all."""
     if not groups:
@@ -188,11 +155,11 @@ class ChannelWatch:
         self._desk = desk
         self._known = known
         self._own_id = own_id
-        self._filter = Filter(desk, detector)
+        self._detector = detector
         self._again_seconds = again_seconds
         self.lanes = Lanes("posts to look at", most_waiting=most_waiting)
         self.finds = Lanes("found posts to flag", most_waiting=_MOST_FOUND, at_once=_AT_ONCE)
-        self.looked_at = self._filter.looked_at
+        self.looked_at = LookedAt(desk)
 
     async def written(self, sighting: Sighting, watched_as: str) -> None:
         """Look at a new message, or one with new words, if its channel is watched.
@@ -280,10 +247,30 @@ class ChannelWatch:
         is_keyword = bool(policy.keywords) and await asyncio.to_thread(has_keyword, text, policy.keywords)
         if is_keyword:
             return await self._flag_later(sighting, Flag(self._own_id(), BY_KEYWORD, Priority.DETECTED))
-        score = await self._filter.score_of_a_find(sighting.ref.community, text, policy)
+        score = await self._score_of_a_find(sighting.ref.community, text, policy)
         if score is None:
             return None
         return await self._flag_later(sighting, Flag(self._own_id(), BY_FILTER, Priority.DETECTED), score)
+
+    async def _score_of_a_find(self, community: str, text: str, policy: CommunityPolicy) -> float | None:
+        """The score of a text that the filter finds; ``None`` for all others.
+
+        A find is in a language that the filter reads and about a group that the community looks out for, and its score
+        is above the threshold of the policy and of the moderators' labels. The desk is asked for these labels only
+        where the policy's threshold is passed.
+        """
+        detector = self._detector
+        language = None if detector is None else await detector.language_of(text, policy.language)
+        if detector is None or language is None:
+            return None
+        self.looked_at.add(community)
+        if policy.groups and not await asyncio.to_thread(is_about, text, policy.groups):
+            return None
+        score = await detector.score(text, language)
+        if score <= detector.threshold(policy.one_in):
+            return None
+        labels = await self._desk.labels.of(community)
+        return score if score > careful_threshold(policy.one_in, labels, detector.threshold) else None
 
     async def _look_at_reaction(self, community: str, by: Person, find: Find) -> None:
         try:

@@ -113,7 +113,12 @@ def _alerts(card: Card, reader: Reader) -> list[tuple[str, ...]]:
     locale = reader.locale
     sentences: list[tuple[str, ...]] = [(sentence,) for sentence in _original(card, reader.locale)]
     if card.post.is_from_elsewhere:
-        sentences.append((_not_public(locale) if is_reported(card) else _nowhere_to_post(locale),))
+        of_report = gettext(
+            "The reported post is not public, or is gone, so nothing can be posted below it: copy what you can use.",
+            locale,
+        )
+        typed = gettext("No message here has these words, so nothing can be posted: copy what you can use.", locale)
+        sentences.append((of_report if is_reported(card) else typed,))
     if card.campaign_posts > 1:
         number = card.campaign_posts
         sentences.append((gettext("A campaign: {number} posts say nearly the same.", locale, number=number),))
@@ -127,22 +132,10 @@ def _alerts(card: Card, reader: Reader) -> list[tuple[str, ...]]:
         rule = gettext("One person approved a text; a second one must approve the same.", locale)
         full = gettext("Approved by {names}; a second person must approve the same text.", locale, names=names)
         sentences.append((full, rule))
-        sentences += [(_choice(name, rank, reader), "") for name, rank in chosen(card)[:_NAMES]]
+        for name, rank in chosen(card)[:_NAMES]:
+            shown = reader.markup.inert(name, _NAME)
+            sentences.append((gettext("{name} approved draft {rank}.", locale, name=shown, rank=rank), ""))
     return sentences
-
-
-def _not_public(locale: str) -> str:
-    return gettext(
-        "The reported post is not public, or is gone, so nothing can be posted below it: copy what you can use.", locale
-    )
-
-
-def _nowhere_to_post(locale: str) -> str:
-    return gettext("No message here has these words, so nothing can be posted: copy what you can use.", locale)
-
-
-def _choice(name: str, rank: int, reader: Reader) -> str:
-    return gettext("{name} approved draft {rank}.", reader.locale, name=reader.markup.inert(name, _NAME), rank=rank)
 
 
 def _original(card: Card, locale: str) -> Iterator[str]:

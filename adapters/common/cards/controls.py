@@ -183,11 +183,6 @@ def needed_controls(card: Card, locale: str) -> Iterator[Control]:
         yield Control(Act.REOPEN, gettext("Put it in review again", locale), Emphasis.FIRST)
 
 
-def label_of(control: Control) -> str:
-    """The label of a control, by which people press it."""
-    return control.label
-
-
 def _first(card: Card, locale: str) -> Iterator[Control]:
     yield from _hold_controls(card, locale)
     if card.state is CaseState.APPROVED:

@@ -5,7 +5,6 @@ number, and one that could not be computed is said to be missing. What the first
 second, who approves exactly the same text.
 """
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -125,17 +124,8 @@ def _judge(scores: Scores, locale: str) -> str:
     return gettext("another draft may be better", locale) if is_unsure else ""
 
 
-def sources_of(draft: Draft, evidence: Mapping[str, Evidence]) -> int:
-    passages = (evidence.get(receipt.evidence_id or "") for receipt in draft.receipts)
-    return len({passage.source for passage in passages if passage is not None})
-
-
-def receipts_in_words(receipts: Iterable[Receipt], evidence: Mapping[str, Evidence], reader: Reader) -> list[str]:
-    """One line for each factual sentence: its beginning, the verdict, and the source as a link."""
-    return [_receipt(receipt, evidence.get(receipt.evidence_id or ""), reader) for receipt in receipts]
-
-
 def _receipt(receipt: Receipt, passage: Evidence | None, reader: Reader) -> str:
+    """One line for a factual sentence: its beginning, the verdict, and the source as a link."""
     inert, locale = reader.markup.inert, reader.locale
     line = f"- “{inert(receipt.sentence, _SENTENCE)}”: {verdict_in_words(receipt.verdict, locale)}"
     if passage is None:
@@ -159,8 +149,10 @@ def on_card(card: Card, draft: Draft, reader: Reader) -> list[Segment]:
         Segment(DRAFT, 10, (f"{title}\n{reader.markup.inert(draft.text)}", f"{title}\n{unseen}")),
         Segment(DRAFT, 20, (scores_line(card, draft, reader), "")),
     ]
-    caution = caution_line(draft, reader)
-    return [*segments, Segment(DRAFT, 15, (caution, ""))] if caution else segments
+    if draft.caution:
+        caution = f"{gettext('Caution:', locale)} {reader.told(draft.caution, _CAUTION)}"
+        segments.append(Segment(DRAFT, 15, (caution, "")))
+    return segments
 
 
 def in_full(card: Card, draft: Draft, reader: Reader) -> list[Segment]:
@@ -180,7 +172,7 @@ def in_full(card: Card, draft: Draft, reader: Reader) -> list[Segment]:
     checks = [f"{label} {reader.told(warning, _WARNING)}" for warning in draft.warnings]
     segments += [Segment(DRAFT, 30, (check, "")) for check in checks]
     evidence = {passage.id: passage for passage in card.evidence}
-    receipts = receipts_in_words(draft.receipts, evidence, reader)
+    receipts = (_receipt(receipt, evidence.get(receipt.evidence_id or ""), reader) for receipt in draft.receipts)
     return segments + [Segment(DRAFT, 40, (receipt, "")) for receipt in receipts]
 
 
@@ -202,12 +194,8 @@ def scores_line(card: Card, draft: Draft, reader: Reader) -> str:
 
 
 def number_of_sources(card: Card, draft: Draft) -> int:
-    return sources_of(draft, {passage.id: passage for passage in card.evidence})
-
-
-def caution_line(draft: Draft, reader: Reader) -> str:
-    """What to know before a draft is used, as the card says it; "" where there is nothing."""
-    return f"{gettext('Caution:', reader.locale)} {reader.told(draft.caution, _CAUTION)}" if draft.caution else ""
+    sources = {passage.id: passage.source for passage in card.evidence}
+    return len({sources[one.evidence_id] for one in draft.receipts if one.evidence_id in sources})
 
 
 def _title(card: Card, draft: Draft, reader: Reader) -> str:

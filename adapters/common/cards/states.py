@@ -6,7 +6,7 @@ from typing import Final
 
 from babel.dates import format_timedelta
 
-from adapters.common.cards.controls import REPLIED, is_to_copy, label_of, needed_controls
+from adapters.common.cards.controls import REPLIED, is_to_copy, needed_controls
 from adapters.common.words.markup import Reader
 from core.desk.rules.approval import CLOSED, CaseState, state_words
 from core.desk.rules.case_cards import Card, DraftProgress, ReplyNow, short_number
@@ -117,13 +117,8 @@ def standing(card: Card, reader: Reader) -> list[tuple[str, ...]]:
     if card.is_shadow and card.state is not CaseState.APPROVED:
         sentences.append((gettext("Shadow mode: nothing is posted in this community.", locale),))
     if card.is_paused and card.state is not CaseState.APPROVED:
-        sentences.append((paused(locale),))
+        sentences.append((gettext("Posting is paused: an approved reply waits until it is resumed.", locale),))
     return sentences
-
-
-def paused(locale: str) -> str:
-    """The sentence that nothing is sent for now."""
-    return gettext("Posting is paused: an approved reply waits until it is resumed.", locale)
 
 
 def _reason(card: Card, reader: Reader) -> Iterator[tuple[str, ...]]:
@@ -136,7 +131,7 @@ def _reason(card: Card, reader: Reader) -> Iterator[tuple[str, ...]]:
 
 def _to_do(card: Card, locale: str) -> Iterator[tuple[str, ...]]:
     """What to press where a case waits for a person and cannot be decided as it is."""
-    needed = [label_of(control) for control in needed_controls(card, locale)]
+    needed = [control.label for control in needed_controls(card, locale)]
     if card.may_be_posted:
         is_there, is_not = needed
         yield (

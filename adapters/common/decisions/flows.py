@@ -426,20 +426,6 @@ async def menu(press: Press) -> None:
     await press.answer(Screen((text,), tuple(controls.for_menu(card, press.locale)), card.case_id, card.version))
 
 
-async def rest(press: Press) -> None:
-    """What the whole card does not say, and all that can be done: for platforms where that is one answer."""
-    card = await press.casework.card(press.target.case_id, press.by)
-    if len(card.post.words.parts) > 1:
-        await show_post(press)
-    elif card.post.thread:
-        title = gettext("What was said before the post, covered:", press.locale)
-        await _show_turns(press, title, thread_of(card, press.locale), "thread.txt")
-    if card.evidence:
-        await show_evidence(press)
-    remarks = "\n".join(_remarks(card, press.reader))
-    await press.answer(Screen((remarks,), tuple(controls.for_menu(card, press.locale)), card.case_id, card.version))
-
-
 def _remarks(card: Card, reader: Reader) -> list[str]:
     """Who read the post, and what the drafts lack; without a draft that is on the card."""
     read_by = [] if card.read_by is None else [sentence("Read by: {who}.", who=read_by_in_words(card.read_by))]

@@ -139,7 +139,8 @@ class Panels:
     def __init__(self, desk: DeskAccess, detector: HateDetector | None = None) -> None:
         self._desk = desk
         self._detector = detector
-        self._unsaved = _Unsaved()
+        self._unsaved: OrderedDict[tuple[str, str, str, str], Mapping[str, str]] = OrderedDict()
+        """What people typed into forms that were refused, for them to mend; the newest only, and for this process."""
 
     async def panel(self, manager: Manager, name: str, facts: CommunityFacts) -> Panel:
         """A panel with the present settings."""
@@ -164,7 +165,8 @@ class Panels:
         """
         await require(self._desk, manager, OnCommunity.CONFIGURE)
         form = form_of(chosen, await self._policy(manager), facts, manager.locale)
-        return self._unsaved.filled(manager, form)
+        typed = self._unsaved.get(_key(manager, form.panel, form.field), {})
+        return replace(form, fields=tuple(replace(one, value=typed.get(one.name, one.value)) for one in form.fields))
 
     async def answer(self, manager: Manager, chosen: PanelAnswer, facts: CommunityFacts) -> Panel:
         """Do what was chosen; the panel afterwards says what it did, or why not."""
@@ -202,7 +204,7 @@ class Panels:
         except AntiphonError as err:
             refused = manager.reader.markup.ours(f"**{gettext('Nothing was changed.', manager.locale)}**")
             return f"{refused} {explain(err, manager.locale, _NOTICE)}{self._keep_typed(manager, chosen, err)}"
-        self._unsaved.forget(manager, chosen.panel, chosen.field)
+        self._unsaved.pop(_key(manager, chosen.panel, chosen.field), None)
         self._desk.policies.forget(manager.community)
         return notice
 
@@ -210,7 +212,9 @@ class Panels:
         """Keep what was typed into a form, if it was the words that were refused; says so, on a line of its own."""
         if not chosen.typed or not isinstance(err, BadInput):
             return ""
-        self._unsaved.keep(manager, chosen.panel, chosen.field, chosen.typed)
+        self._unsaved[_key(manager, chosen.panel, chosen.field)] = dict(chosen.typed)
+        if len(self._unsaved) > _MOST_UNSAVED:
+            self._unsaved.popitem(last=False)
         return f"\n{gettext('What you typed is kept: press the same button again to mend it.', manager.locale)}"
 
     async def _do(self, manager: Manager, chosen: PanelAnswer, facts: CommunityFacts) -> str:
@@ -244,28 +248,6 @@ async def switch(governance: Governance, platform: str, manager: Manager, field:
     if discloses:
         return gettext("Replies say from now on that Antiphon drafted them.", locale)
     return gettext("Replies no longer say that Antiphon drafted them.", locale)
-
-
-class _Unsaved:
-    """What people typed into forms that were refused, for them to mend; the newest only, and for this process."""
-
-    def __init__(self) -> None:
-        self._typed: OrderedDict[tuple[str, str, str, str], dict[str, str]] = OrderedDict()
-
-    def keep(self, manager: Manager, panel: str, field: str, typed: Mapping[str, str]) -> None:
-        self._typed[_key(manager, panel, field)] = dict(typed)
-        while len(self._typed) > _MOST_UNSAVED:
-            self._typed.popitem(last=False)
-
-    def forget(self, manager: Manager, panel: str, field: str) -> None:
-        self._typed.pop(_key(manager, panel, field), None)
-
-    def filled(self, manager: Manager, form: Form) -> Form:
-        """The form with what the person typed last, if that was refused."""
-        typed = self._typed.get(_key(manager, form.panel, form.field), {})
-        return replace(
-            form, fields=tuple(replace(each, value=typed.get(each.name, each.value)) for each in form.fields)
-        )
 
 
 def _key(manager: Manager, panel: str, field: str) -> tuple[str, str, str, str]:

@@ -59,7 +59,7 @@ async def look(token: str, *, reads_messages: bool) -> DiscordAccount:
         BadSettings: Discord does not accept the token, or does not let the bot read messages.
         PlatformUnavailable: Discord cannot be reached.
     """
-    client = AntiphonClient(DiscordOptions(reads_messages=reads_messages))
+    client = AntiphonClient(reads_messages=reads_messages)
     try:
         await client.login(token)
         application = await client.application_info()
@@ -71,17 +71,6 @@ async def look(token: str, *, reads_messages: bool) -> DiscordAccount:
     if reads_messages and not (flags.gateway_message_content or flags.gateway_message_content_limited):
         raise of_connection(discord.PrivilegedIntentsRequired(None))
     return DiscordAccount(str(client.user), application.id)
-
-
-@dataclass(frozen=True, slots=True)
-class DiscordOptions:
-    """The settings of the operator.
-
-    Attributes:
-        reads_messages: ask for the message-content intent, which reactions and watched channels need.
-    """
-
-    reads_messages: bool = False
 
 
 class AntiphonTree(app_commands.CommandTree["AntiphonClient"]):
@@ -97,23 +86,24 @@ class AntiphonClient(discord.AutoShardedClient):
     """One bot account.
 
     Args:
-        options: the settings of the operator.
         installers: each is called once with the client, after it logged in and before it connects: where a part adds
             its commands, listeners and components, and brings the commands in step with Discord.
         casework: what people can do with cases.
         governance: what people can do with communities.
+        reads_messages: ask for the message-content intent, which reactions and watched channels need.
     """
 
     def __init__(
         self,
-        options: DiscordOptions,
         installers: Sequence[Installer] = (),
         casework: Casework | None = None,
         governance: Governance | None = None,
+        *,
+        reads_messages: bool = False,
     ) -> None:
         intents = discord.Intents.none()
         intents.guilds = intents.guild_messages = intents.guild_reactions = intents.auto_moderation_execution = True
-        intents.message_content = options.reads_messages
+        intents.message_content = reads_messages
         self.requests = Requests(self._refuse_token)
         super().__init__(
             intents=intents,
@@ -121,7 +111,7 @@ class AntiphonClient(discord.AutoShardedClient):
             http_trace=self.requests.trace(),
             max_ratelimit_timeout=_LONGEST_WAIT_SECONDS,
         )
-        self.options = options
+        self.reads_messages = reads_messages
         self.tree = AntiphonTree(self)
         self._installers = tuple(installers)
         self.desk = DeskAccess(NAME, casework, governance)

@@ -212,7 +212,7 @@ class PanelActions:
         await interaction.edit_original_response(view=panel_layout(panel, manager.guild))
 
     def _facts(self, manager: ServerManager) -> Server:
-        return Server(manager.guild, self._client.options.reads_messages)
+        return Server(manager.guild, self._client.reads_messages)
 
 
 def may_not_read(locale: str) -> str:
@@ -246,8 +246,8 @@ def help_text(locale: str) -> str:
     )
 
 
-class Commands:
-    """What each command does.
+class Commands(app_commands.Group):
+    """``/antiphon`` with all its commands; shown by default to people who may manage messages.
 
     Args:
         left_out: how many posts capture could not look at since the start.
@@ -263,43 +263,51 @@ class Commands:
         detector: HateDetector | None,
         card_view: CardView,
     ) -> None:
+        super().__init__(
+            name=locale_str("antiphon"),
+            description=locale_str("Set Antiphon up, see how it stands, stop it."),
+            default_permissions=discord.Permissions(manage_messages=True),
+            allowed_contexts=IN_SERVERS,
+            allowed_installs=INSTALLED_IN_SERVERS,
+        )
         self._client = client
         self._panels = panels
         self._card_view = card_view
         self._left_out = left_out
         self._detector = detector
 
-    async def show_panel(self, interaction: speech.Interaction, panel: str) -> None:
-        """Show the panel in which a manager, or the server's owner, may change things."""
-        manager = await self._begin(interaction, OnCommunity.CONFIGURE)
-        await self._panels.show(interaction, manager, panel)
+    @app_commands.command(
+        name=locale_str("setup"), description=locale_str("Review channel, roles, watched channels, posting")
+    )
+    async def show_setup(self, interaction: _In) -> None:
+        await self._show_panel(interaction, setup.PANEL)
 
-    async def status(self, interaction: speech.Interaction) -> None:
-        manager = await self._begin(interaction, OnCommunity.READ_STATISTICS)
-        governance = self._client.desk.governance
-        status = await governance.status(NAME, manager.community, manager.person)
-        policy = await governance.policy(NAME, manager.community)
-        reads = self._client.options.reads_messages
-        watched = self._detector if policy.watched_channels else None
-        languages = frozenset[str]() if watched is None else watched.languages
-        watch = Watch("" if reads else may_not_read(manager.locale), self._left_out(), languages)
-        lacking = Server(manager.guild, reads).lacking(policy, manager.locale)
-        await speech.answer(interaction, status_text(status, watch, lacking, manager.reader))
+    @app_commands.command(
+        name=locale_str("targets"),
+        description=locale_str("Groups, keywords, forbidden words, kinds of reply, tone, evidence"),
+    )
+    async def show_targets(self, interaction: _In) -> None:
+        await self._show_panel(interaction, targets.PANEL)
 
-    async def list_cases(self, interaction: speech.Interaction) -> None:
-        """List the open cases, oldest first."""
+    @app_commands.command(name=locale_str("cases"), description=locale_str("The open cases, oldest first"))
+    async def list_cases(self, interaction: _In) -> None:
         manager = await self._begin(interaction, OnCase.READ)
         await self._panels.show(interaction, manager, reports.PANEL)
 
-    async def show_case(self, interaction: speech.Interaction, number: str) -> None:
-        """Show one case by its number; if it is open, its card comes back to the review channel where it is gone."""
+    @app_commands.command(name=locale_str("case"), description=locale_str("One case, by the number on its card"))
+    @app_commands.describe(number=locale_str("The number of the case, such as A1B2C"))
+    @app_commands.rename(number=locale_str("number"))
+    async def show_case(self, interaction: _In, number: app_commands.Range[str, 1, _MAX_NUMBER]) -> None:
+        """If it is open, its card comes back to the review channel where it is gone."""
         manager = await self._begin(interaction, OnCase.READ)
         casework = self._client.desk.casework
         card = await casework.numbered(NAME, manager.community, number, manager.person)
         await interaction.edit_original_response(view=self._card_view(card, manager.locale))
 
-    async def pause(self, interaction: speech.Interaction, note: str) -> None:
-        """Stop all posting here at once."""
+    @app_commands.command(name=locale_str("pause"), description=locale_str("Stop all posting in this server at once"))
+    @app_commands.describe(note=locale_str("Why, for the audit log"))
+    @app_commands.rename(note=locale_str("note"))
+    async def pause(self, interaction: _In, note: app_commands.Range[str, 0, _MAX_NOTE] = "") -> None:
         manager = await self._begin(interaction, OnCommunity.PAUSE)
         is_new = await self._client.desk.governance.pause(NAME, manager.community, manager.person, note)
         if is_new:
@@ -310,8 +318,10 @@ class Commands:
             sentence = gettext("Posting was paused already.", manager.locale)
         await speech.answer(interaction, sentence)
 
-    async def resume(self, interaction: speech.Interaction, note: str) -> None:
-        """Allow posting again."""
+    @app_commands.command(name=locale_str("resume"), description=locale_str("Allow posting again"))
+    @app_commands.describe(note=locale_str("Why, for the audit log"))
+    @app_commands.rename(note=locale_str("note"))
+    async def resume(self, interaction: _In, note: app_commands.Range[str, 0, _MAX_NOTE] = "") -> None:
         manager = await self._begin(interaction, OnCommunity.RESUME)
         is_new = await self._client.desk.governance.resume(NAME, manager.community, manager.person, note)
         if is_new:
@@ -320,130 +330,74 @@ class Commands:
             sentence = gettext("Posting was not paused here.", manager.locale)
         await speech.answer(interaction, sentence)
 
-    async def statistics(self, interaction: speech.Interaction, days: int) -> None:
-        """Say what happened lately."""
+    @app_commands.command(
+        name=locale_str("status"), description=locale_str("Queue, model, time to expect, missing rights")
+    )
+    async def status(self, interaction: _In) -> None:
+        manager = await self._begin(interaction, OnCommunity.READ_STATISTICS)
+        governance = self._client.desk.governance
+        status = await governance.status(NAME, manager.community, manager.person)
+        policy = await governance.policy(NAME, manager.community)
+        reads = self._client.reads_messages
+        watched = self._detector if policy.watched_channels else None
+        languages = frozenset[str]() if watched is None else watched.languages
+        watch = Watch("" if reads else may_not_read(manager.locale), self._left_out(), languages)
+        lacking = Server(manager.guild, reads).lacking(policy, manager.locale)
+        await speech.answer(interaction, status_text(status, watch, lacking, manager.reader))
+
+    @app_commands.command(name=locale_str("stats"), description=locale_str("What happened lately"))
+    @app_commands.describe(days=locale_str("Of how many days"))
+    @app_commands.rename(days=locale_str("days"))
+    @app_commands.choices(
+        days=[Choice(name=locale_str("7 days"), value=7), Choice(name=locale_str("28 days"), value=28)]
+    )
+    async def statistics(self, interaction: _In, days: int = 7) -> None:
         manager = await self._begin(interaction, OnCommunity.READ_STATISTICS)
         figures = await self._client.desk.governance.statistics(
             NAME, manager.community, manager.person, timedelta(days=days)
         )
         await speech.answer(interaction, statistics_text(figures, days, manager.reader))
 
-    async def lately(self, interaction: speech.Interaction) -> None:
-        """Say who decided what lately; the desk asks whether the person may read cases."""
-        await speech.defer(interaction)
-        manager = await manager_of(self._client, interaction)
+    @app_commands.command(name=locale_str("lately"), description=locale_str("Who decided what lately"))
+    async def lately(self, interaction: _In) -> None:
+        """The desk asks whether the person may read cases."""
+        manager = await self._begin(interaction)
         decisions = await self._client.desk.governance.lately(NAME, manager.community, manager.person)
         await speech.answer(interaction, lately_text(decisions, manager.reader, speech.MAX_CHARACTERS))
 
-    async def export(self, interaction: speech.Interaction, suffix: str) -> None:
-        """Hand over the cases as a file."""
+    @app_commands.command(name=locale_str("export"), description=locale_str("The cases as a file, without names"))
+    @app_commands.describe(format=locale_str("A table, or one JSON object on each line"))
+    @app_commands.rename(format=locale_str("format"))
+    @app_commands.choices(format=[Choice(name="CSV", value="csv"), Choice(name="JSON Lines", value="jsonl")])
+    async def export(self, interaction: _In, format: str = "csv") -> None:
         manager = await self._begin(interaction, OnCommunity.EXPORT)
-        rows, data = await exported(self._client.desk.governance, NAME, manager.community, manager.person, suffix)
+        rows, data = await exported(self._client.desk.governance, NAME, manager.community, manager.person, format)
         if len(data) > interaction.filesize_limit:
             raise BadInput(
                 gettext("The file is larger than Discord takes here.", manager.locale),
                 remedy=gettext("Ask the person who runs Antiphon for it: antiphon export.", manager.locale),
             )
-        file = discord.File(BytesIO(data), filename=f"antiphon-cases.{suffix}")
+        file = discord.File(BytesIO(data), filename=f"antiphon-cases.{format}")
         sentence = gettext("{rows} cases, with a pseudonym in place of every name.", manager.locale, rows=rows)
         await interaction.followup.send(sentence, file=file, ephemeral=True)
 
-    async def help(self, interaction: speech.Interaction) -> None:
-        """Say what Antiphon does; anybody may know."""
-        await speech.defer(interaction)
-        manager = await manager_of(self._client, interaction)
+    @app_commands.command(name=locale_str("help"), description=locale_str("What Antiphon does, and how"))
+    async def help(self, interaction: _In) -> None:
+        """Anybody may know."""
+        manager = await self._begin(interaction)
         await speech.answer(interaction, help_text(manager.locale))
 
-    async def _begin(self, interaction: speech.Interaction, action: OnCase | OnCommunity) -> ServerManager:
+    async def _show_panel(self, interaction: _In, panel: str) -> None:
+        manager = await self._begin(interaction, OnCommunity.CONFIGURE)
+        await self._panels.show(interaction, manager, panel)
+
+    async def _begin(self, interaction: _In, action: OnCase | OnCommunity | None = None) -> ServerManager:
+        """Acknowledge a command of somebody who may do this."""
         await speech.defer(interaction)
         manager = await manager_of(self._client, interaction)
-        await require(self._client.desk, manager, action)
+        if action is not None:
+            await require(self._client.desk, manager, action)
         return manager
-
-
-def group_of(commands: Commands) -> app_commands.Group:
-    """The group with all its commands; shown by default to people who may manage messages."""
-    group = app_commands.Group(
-        name=locale_str("antiphon"),
-        description=locale_str("Set Antiphon up, see how it stands, stop it."),
-        default_permissions=discord.Permissions(manage_messages=True),
-        allowed_contexts=IN_SERVERS,
-        allowed_installs=INSTALLED_IN_SERVERS,
-    )
-    _add_panels(group, commands)
-    _add_cases(group, commands)
-    _add_switches(group, commands)
-    _add_reports(group, commands)
-    return group
-
-
-def _add_panels(group: app_commands.Group, commands: Commands) -> None:
-    @group.command(name=locale_str("setup"), description=locale_str("Review channel, roles, watched channels, posting"))
-    async def show_setup(interaction: _In) -> None:
-        await commands.show_panel(interaction, setup.PANEL)
-
-    @group.command(
-        name=locale_str("targets"),
-        description=locale_str("Groups, keywords, forbidden words, kinds of reply, tone, evidence"),
-    )
-    async def show_targets(interaction: _In) -> None:
-        await commands.show_panel(interaction, targets.PANEL)
-
-
-def _add_cases(group: app_commands.Group, commands: Commands) -> None:
-    @group.command(name=locale_str("cases"), description=locale_str("The open cases, oldest first"))
-    async def list_cases(interaction: _In) -> None:
-        await commands.list_cases(interaction)
-
-    @group.command(name=locale_str("case"), description=locale_str("One case, by the number on its card"))
-    @app_commands.describe(number=locale_str("The number of the case, such as A1B2C"))
-    @app_commands.rename(number=locale_str("number"))
-    async def show_case(interaction: _In, number: app_commands.Range[str, 1, _MAX_NUMBER]) -> None:
-        await commands.show_case(interaction, number)
-
-
-def _add_switches(group: app_commands.Group, commands: Commands) -> None:
-    @group.command(name=locale_str("pause"), description=locale_str("Stop all posting in this server at once"))
-    @app_commands.describe(note=locale_str("Why, for the audit log"))
-    @app_commands.rename(note=locale_str("note"))
-    async def pause(interaction: _In, note: app_commands.Range[str, 0, _MAX_NOTE] = "") -> None:
-        await commands.pause(interaction, note)
-
-    @group.command(name=locale_str("resume"), description=locale_str("Allow posting again"))
-    @app_commands.describe(note=locale_str("Why, for the audit log"))
-    @app_commands.rename(note=locale_str("note"))
-    async def resume(interaction: _In, note: app_commands.Range[str, 0, _MAX_NOTE] = "") -> None:
-        await commands.resume(interaction, note)
-
-
-def _add_reports(group: app_commands.Group, commands: Commands) -> None:
-    @group.command(name=locale_str("status"), description=locale_str("Queue, model, time to expect, missing rights"))
-    async def status(interaction: _In) -> None:
-        await commands.status(interaction)
-
-    @group.command(name=locale_str("stats"), description=locale_str("What happened lately"))
-    @app_commands.describe(days=locale_str("Of how many days"))
-    @app_commands.rename(days=locale_str("days"))
-    @app_commands.choices(
-        days=[Choice(name=locale_str("7 days"), value=7), Choice(name=locale_str("28 days"), value=28)]
-    )
-    async def stats(interaction: _In, days: int = 7) -> None:
-        await commands.statistics(interaction, days)
-
-    @group.command(name=locale_str("lately"), description=locale_str("Who decided what lately"))
-    async def lately(interaction: _In) -> None:
-        await commands.lately(interaction)
-
-    @group.command(name=locale_str("export"), description=locale_str("The cases as a file, without names"))
-    @app_commands.describe(format=locale_str("A table, or one JSON object on each line"))
-    @app_commands.rename(format=locale_str("format"))
-    @app_commands.choices(format=[Choice(name="CSV", value="csv"), Choice(name="JSON Lines", value="jsonl")])
-    async def export(interaction: _In, format: str = "csv") -> None:
-        await commands.export(interaction, format)
-
-    @group.command(name=locale_str("help"), description=locale_str("What Antiphon does, and how"))
-    async def show_help(interaction: _In) -> None:
-        await commands.help(interaction)
 
 
 def install(
@@ -461,6 +415,6 @@ def install(
         detector: the filter of watched channels; ``None`` where there is none.
     """
     panels = PanelActions(client, detector)
-    client.tree.add_command(group_of(Commands(client, panels, left_out, detector, card_view)))
+    client.tree.add_command(Commands(client, panels, left_out, detector, card_view))
     speech.answer_command_errors(client.tree)
     listen(client, "interaction", panels.hear)

@@ -48,6 +48,19 @@ class DeletedCards:
         self._deletions: dict[str, deque[float]] = {}
         """When messages were deleted in the last hour, by community."""
 
+    def listen(self, client: discord.Client) -> None:
+        listen(client, "raw_message_delete", self._one)
+        listen(client, "raw_bulk_message_delete", self._many)
+
+    async def _one(self, event: discord.RawMessageDeleteEvent) -> None:
+        if event.guild_id is not None:
+            await self.gone([ref_of(event.guild_id, event.channel_id, event.message_id)])
+
+    async def _many(self, event: discord.RawBulkMessageDeleteEvent) -> None:
+        if event.guild_id is not None:
+            numbers = sorted(event.message_ids)
+            await self.gone([ref_of(event.guild_id, event.channel_id, number) for number in numbers])
+
     async def gone(self, refs: Iterable[PostRef]) -> None:
         """Tell the desk of those of the deleted messages that were in a review channel."""
         for ref in refs:
@@ -195,7 +208,7 @@ class DiscordPress:
         await self.interaction.response.send_modal(modal_of(dialog))
 
     async def say(self, *sentences: str) -> None:
-        await self.answer(_screen(*sentences))
+        await self.answer(Screen(("\n".join(filter(None, sentences)),)))
 
     async def show(self, card: Card) -> None:
         message = self.interaction.message
@@ -208,30 +221,6 @@ class DiscordPress:
         is_update = self.interaction.response.type is discord.InteractionResponseType.deferred_message_update
         await (self.replace(screen) if is_update and not self.is_on_card else self.answer(screen))
         await self.show(card)
-
-
-def _screen(*sentences: str) -> Screen:
-    return Screen(("\n".join(sentence for sentence in sentences if sentence),))
-
-
-class CardDeletions:
-    """Passes deleted messages, one or many, on to ``DeletedCards``."""
-
-    def __init__(self, deleted: DeletedCards) -> None:
-        self._deleted = deleted
-
-    def listen(self, client: discord.Client) -> None:
-        listen(client, "raw_message_delete", self._one)
-        listen(client, "raw_bulk_message_delete", self._many)
-
-    async def _one(self, event: discord.RawMessageDeleteEvent) -> None:
-        if event.guild_id is not None:
-            await self._deleted.gone([ref_of(event.guild_id, event.channel_id, event.message_id)])
-
-    async def _many(self, event: discord.RawBulkMessageDeleteEvent) -> None:
-        if event.guild_id is not None:
-            numbers = sorted(event.message_ids)
-            await self._deleted.gone([ref_of(event.guild_id, event.channel_id, number) for number in numbers])
 
 
 class CardPresses:
@@ -275,4 +264,4 @@ def install(client: AntiphonClient, surface: DiscordReviewSurface) -> None:
     ANSWERERS[client] = review
     client.add_dynamic_items(CaseItem)
     listen(client, "interaction", review.submitted)
-    CardDeletions(DeletedCards(client.desk)).listen(client)
+    DeletedCards(client.desk).listen(client)

@@ -42,19 +42,6 @@ _NONCE_CHARACTERS: Final = 25
 _NOBODY: Final = discord.AllowedMentions.none()
 
 
-def is_of_old_message(err: Exception) -> bool:
-    """Whether Discord lets nobody edit this message for now, because it is older than an hour."""
-    return isinstance(err, OldMessage) or (isinstance(err, discord.HTTPException) and err.code == OLD_MESSAGE)
-
-
-def old_card() -> CardRefused:
-    """A card that cannot be changed for now, and need not be shown anew."""
-    return CardRefused(
-        sentence("Discord lets an old card be changed a few times only."),
-        remedy=sentence("Antiphon tries again by itself."),
-    )
-
-
 def seen_by_everybody(channel: discord.abc.GuildChannel, roles: list[str]) -> PlatformUnavailable:
     """The review channel is open: nothing hateful is shown there, for whatever reason it was opened."""
     return PlatformUnavailable(
@@ -78,11 +65,6 @@ def channel_closed(permissions: list[Sentence]) -> PlatformUnavailable:
         sentence("Antiphon may not write in the review channel."),
         remedy=sentence("In the channel's settings, allow Antiphon: {permissions}.", permissions=listed(permissions)),
     )
-
-
-def is_out_of_reach(err: Exception) -> bool:
-    """Whether a channel was deleted, or is closed to us."""
-    return isinstance(err, discord.NotFound | discord.Forbidden)
 
 
 def of_card(err: Exception, client: discord.Client, channel: str) -> PlatformBusy | PlatformUnavailable:
@@ -159,10 +141,8 @@ class DiscordReviewSurface:
 
     def listen(self) -> None:
         """Listen to changes of channels and roles, and to servers whose changes were not heard for a while."""
-        listen(self._client, "guild_channel_update", self._channel_changed)
-        listen(self._client, "guild_role_update", self._role_changed)
-        listen(self._client, "guild_role_delete", self._role_gone)
-        listen(self._client, "guild_channel_delete", self._channel_gone)
+        for event in ("guild_channel_update", "guild_role_update", "guild_role_delete", "guild_channel_delete"):
+            listen(self._client, event, self._place_changed)
         listen(self._client, "ready", self._all_changed)
         listen(self._client, "guild_available", self._is_there)
         listen(self._client, "guild_join", self._is_there)
@@ -233,11 +213,14 @@ class DiscordReviewSurface:
                 raise
             leftover = shown  # An earlier channel is open to everybody by now.
         except FAULTS as err:
-            if is_of_old_message(err):
+            if isinstance(err, OldMessage) or (isinstance(err, discord.HTTPException) and err.code == OLD_MESSAGE):
                 if card.state in CLOSED and card.post.text:
-                    raise old_card() from err
+                    raise CardRefused(
+                        sentence("Discord lets an old card be changed a few times only."),
+                        remedy=sentence("Antiphon tries again by itself."),
+                    ) from err
                 leftover = shown
-            elif shown.channel == channel or not is_out_of_reach(err):
+            elif shown.channel == channel or not isinstance(err, discord.NotFound | discord.Forbidden):
                 raise of_card(err, self._client, channel) from err
             # Else it is in an earlier channel, which was deleted or closed to us since.
         place = await self._show_anew(card, channel, shown)
@@ -330,17 +313,9 @@ class DiscordReviewSurface:
             shown.version = card.version
             return True
 
-    async def _channel_changed(self, _before: object, after: discord.abc.GuildChannel) -> None:
-        self._changed.add(str(after.guild.id))
-
-    async def _channel_gone(self, channel: discord.abc.GuildChannel) -> None:
-        self._changed.add(str(channel.guild.id))
-
-    async def _role_changed(self, _before: object, after: discord.Role) -> None:
-        self._changed.add(str(after.guild.id))
-
-    async def _role_gone(self, role: discord.Role) -> None:
-        self._changed.add(str(role.guild.id))
+    async def _place_changed(self, *states: discord.abc.GuildChannel | discord.Role) -> None:
+        """Of a channel or a role, as it was and as it is, or as it was deleted."""
+        self._changed.add(str(states[-1].guild.id))
 
     async def _all_changed(self) -> None:
         guilds = {str(guild.id) for guild in self._client.guilds}

@@ -8,11 +8,9 @@ import asyncio
 import logging
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
@@ -41,50 +39,24 @@ MENTION: Final = "mention"
 
 @dataclass(frozen=True, slots=True)
 class NotificationEvent:
-    """One notification, as it is handed to the listeners.
+    """One mention, as it is handed to the listeners.
 
     Attributes:
         number: names it among all, the same if it is handed out again.
-        kind: as the instance names it, such as ``mention``.
         status: what was written, as it reads now.
-        received_at: when the notification was committed.
         is_late: it was written more than ten minutes before it was handed out, as after an outage.
-        unfinished: what a listener leaves to be done beside the notifications that come next; this one is dealt with
-            once all of it has ended, and waits for the next start where some of it was cancelled.
     """
 
     number: int
-    kind: str
     status: Status
-    received_at: datetime
     is_late: bool = False
-    unfinished: list[asyncio.Future[None]] = field(default_factory=list)
 
 
 Listener: TypeAlias = Callable[[NotificationEvent], Awaitable[bool]]
-"""Hears a notification of one kind; ``True`` if it dealt with it, so that the listeners after it do not hear it.
+"""Hears a mention; ``True`` if it dealt with it, so that the listeners after it do not hear it.
 
 Raises ``StoreUnavailable`` or ``PlatformBusy`` where it is to be heard again later.
 """
-
-
-class Listeners:
-    def __init__(self) -> None:
-        self._listeners: dict[str, list[Listener]] = defaultdict(list)
-
-    def add(self, kind: str, listener: Listener) -> None:
-        """Hear the notifications of a kind, after those that listen already."""
-        self._listeners[kind].append(listener)
-
-    def kinds(self) -> frozenset[str]:
-        return frozenset(kind for kind, listeners in self._listeners.items() if listeners)
-
-    async def hear(self, heard: NotificationEvent) -> bool:
-        """Hand a notification to its listeners in their order, until one deals with it; whether one did."""
-        for listener in tuple(self._listeners[heard.kind]):
-            if await listener(heard):
-                return True
-        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +96,7 @@ class MastodonClient:
             )
         self.options = options
         self.desk = DeskAccess(NAME, casework, governance)
-        self._listeners = Listeners()
+        self._listeners: list[Listener] = []
         self._sessions = threading.local()
         self._opened: list[Mastodon] = []
         self._is_closed = False
@@ -177,17 +149,16 @@ class MastodonClient:
         """The domain of the home instance: the community of all that we see."""
         return self.instance.domain
 
-    def listen(self, kind: str, listener: Listener) -> None:
-        """Hear the notifications of a kind, such as ``mention``, after those that listen already."""
-        self._listeners.add(kind, listener)
-
-    def heard_kinds(self) -> frozenset[str]:
-        """The kinds of notification that somebody listens to."""
-        return self._listeners.kinds()
+    def listen(self, listener: Listener) -> None:
+        """Hear mentions, after those that listen already."""
+        self._listeners.append(listener)
 
     async def hear(self, heard: NotificationEvent) -> bool:
-        """Hand a notification to its listeners in their order, until one deals with it; whether one did."""
-        return await self._listeners.hear(heard)
+        """Hand a mention to its listeners in their order, until one deals with it; whether one did."""
+        for listener in tuple(self._listeners):
+            if await listener(heard):
+                return True
+        return False
 
     async def call(self, ask: Callable[[Mastodon], _T], *, as_moderator: bool = False) -> _T:
         """Make one call of the library in a thread; no other thread uses its session meanwhile.

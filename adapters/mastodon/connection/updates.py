@@ -1,8 +1,8 @@
 """Asking the instance for notifications, what is kept of one until it is handled, and how listeners then hear of it.
 
-How far notifications were asked for moves only once they are committed. One that no listener wants is only counted. Of
-the others it is kept which it is, who caused it when, and which status it is about, but no word of anybody: the status
-is read when the notification is handled. Mastodon limits how often pages are asked for, to 300 in 15 minutes
+How far notifications were asked for moves only once they are committed. Of a mention
+it is kept which it is, who caused it when, and which status it is about, but no word of anybody: the status is read
+when the notification is handled. Mastodon limits how often pages are asked for, to 300 in 15 minutes
 (config/initializers/rack_attack.rb), so that there is a pause even behind a full page.
 
 An inbox counts by numbers, and a notification's id is a text. An id of digits counts as it is, as Mastodon's do. A
@@ -15,7 +15,6 @@ once in four million times.
 import asyncio
 import hashlib
 import logging
-from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -79,15 +78,15 @@ def newest(ids: Iterable[str]) -> str:
 
 
 def inbox_update(notification: Notification) -> ArrivedUpdate | None:
-    """A notification for the inbox; ``None`` for one that is about no status, or by nobody.
+    """A mention for the inbox; ``None`` for what is none, which some software sends unasked, or is by nobody.
 
     What one account writes is handled in its order. What it writes to us alone is urgent: somebody waits for an answer.
     """
     status, account = notification.get("status"), notification.get("account")
-    if not status or not account:
+    if str(notification.type) != MENTION or not status or not account:
         return None
     payload = {
-        "kind": str(notification.type),
+        "kind": MENTION,
         "status": str(status.id),
         "account": {"id": str(account.id)},
         "at": (status.get("edited_at") or status.created_at).isoformat(),
@@ -95,16 +94,6 @@ def inbox_update(notification: Notification) -> ArrivedUpdate | None:
     is_urgent = str(status.visibility) == _DIRECT
     lane = f"{account.id}{'!' if is_urgent else ''}"
     return ArrivedUpdate(number_of(str(notification.id), notification.created_at), payload, lane, is_urgent)
-
-
-def kind_of(payload: dict[str, Any]) -> str:
-    """What kind of notification it is; "" where that was not kept."""
-    return str(payload.get("kind", ""))
-
-
-def status_of(payload: dict[str, Any]) -> str:
-    """The id of the status that a notification is about; raises ``KeyError`` where that was not kept."""
-    return str(payload["status"])
 
 
 def is_late(waiting: WaitingUpdate) -> bool:
@@ -123,7 +112,7 @@ def _milliseconds_of(id_: str) -> int:
 
 
 class MastodonDispatcher:
-    """Reads what a notification is about, and hands it to the client's listeners; one that is gone is dealt with."""
+    """Reads what somebody wrote to us, and hands it to the client's listeners; what is gone is dealt with."""
 
     platform = "Mastodon"
     passing = _PASSING
@@ -132,26 +121,22 @@ class MastodonDispatcher:
         self._client, self._statuses = client, Statuses(client)
 
     def known_kinds(self) -> Collection[str]:
-        """Mentions, and what else somebody listens to."""
-        return self._client.heard_kinds() | {MENTION}
+        return (MENTION,)
 
     def kind_of(self, payload: dict[str, Any]) -> str:
-        """As the instance names it."""
-        return kind_of(payload)
+        return str(payload.get("kind", ""))
 
     def arrival(self, waiting: WaitingUpdate) -> Arrival:
-        """A notification, ready to be heard; raises ``LookupError`` or ``ValueError`` for one in another form."""
-        update, unfinished = waiting.update, list[asyncio.Future[None]]()
-        kind, id_, late = kind_of(update.payload), status_of(update.payload), is_late(waiting)
+        """A mention, ready to be heard; raises ``LookupError`` or ``ValueError`` for one in another form."""
+        update, late = waiting.update, is_late(waiting)
+        id_ = str(update.payload["status"])
 
         async def hear() -> None:
             status = await self._statuses.one(id_)
             if status is not None:
-                await self._client.hear(
-                    NotificationEvent(update.number, kind, status, waiting.received_at, late, unfinished)
-                )
+                await self._client.hear(NotificationEvent(update.number, status, late))
 
-        return Arrival(hear, unfinished)
+        return Arrival(hear)
 
 
 class NotificationPoll:
@@ -176,8 +161,6 @@ class NotificationPoll:
     ) -> None:
         self._client, self._inbox, self._wake, self._sleep = client, inbox, wake, sleep
         self._poll_seconds, self._gap_seconds = poll_seconds, gap_seconds
-        self.ignored = Counter[str]()
-        """How many notifications came that nobody listens to, by kind."""
 
     async def run(self) -> None:
         """Ask, keep, and ask for the next, until cancelled.
@@ -211,9 +194,12 @@ class NotificationPoll:
         if cursor is None:
             await self._begin()
             return 0
-        page = await self._client.call(partial(_page, kinds=self._kinds(), after=cursor))
+        page = await self._client.call(partial(_page, after=cursor))
         if page:
-            await self._inbox.keep(self._wanted(page), newest(str(each.id) for each in page))
+            updates = [inbox_update(each) for each in reversed(page)]
+            await self._inbox.keep(
+                [each for each in updates if each is not None], newest(str(each.id) for each in page)
+            )
             self._wake()
         return len(page)
 
@@ -223,34 +209,14 @@ class NotificationPoll:
         await self._inbox.keep([], str(last[0].id) if last else FIRST)
         _LOG.info("Mastodon: this is the first start with this account. Earlier notifications are not handled.")
 
-    def _kinds(self) -> list[str]:
-        return sorted({MENTION, *self._client.heard_kinds()})
 
-    def _wanted(self, page: Sequence[Notification]) -> list[ArrivedUpdate]:
-        """Of a page, newest first, what somebody listens to, oldest first."""
-        kinds, updates = self._kinds(), list[ArrivedUpdate]()
-        for notification in reversed(page):
-            update = inbox_update(notification) if notification.type in kinds else None
-            if update is None:
-                self._count(str(notification.type))
-            else:
-                updates.append(update)
-        return updates
-
-    def _count(self, kind: str) -> None:
-        """Log the first, second, fourth and so on: a flood must not flood the log."""
-        self.ignored[kind] += 1
-        if self.ignored[kind] & (self.ignored[kind] - 1) == 0:
-            _LOG.info("Mastodon sent %d notifications of the kind %r, which are ignored.", self.ignored[kind], kind)
-
-
-def _page(api: Mastodon, kinds: list[str], after: str) -> Sequence[Notification]:
+def _page(api: Mastodon, after: str) -> Sequence[Notification]:
     """The notifications behind one, newest first; also those that the account's policy keeps apart.
 
     Unless it was told otherwise, Mastodon keeps apart what people whom we do not follow write to us alone.
     """
     with _including_filtered(api):
-        page: Sequence[Notification] = api.notifications(types=kinds, min_id=after, limit=PAGE)
+        page: Sequence[Notification] = api.notifications(types=[MENTION], min_id=after, limit=PAGE)
         return page
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -115,7 +116,7 @@ class CounterCommand:
         if is_ephemeral(message):
             await answer.acknowledge()
         else:
-            await self._delete(message)
+            await self._client.put_away(message)
         asker = _asker(message)
         if asker is not None:
             await self._take_in(heard, message, words, asker, answer)
@@ -136,13 +137,6 @@ class CounterCommand:
             await self._flaggers.about_words(request, message.chat, typed, f"words-{heard.update.update_id}")
         else:
             await requests.run_request(answer, _refused(answer))
-
-    async def _delete(self, command: telegram.Message) -> None:
-        """Take a command out of sight; without the right to delete messages it stays."""
-        try:
-            await self._client.bot.delete_message(command.chat.id, command.message_id)
-        except FAULTS:
-            return
 
 
 async def _refused(answer: TelegramAnswer) -> None:
@@ -258,47 +252,12 @@ class Flaggers:
         return policy
 
 
-@dataclass(frozen=True, slots=True)
-class KnownGroup:
-    """A group, by its id and its name."""
-
-    id: int
-    title: str
-
-
-class KnownGroups:
-    def __init__(self, client: TelegramClient, flaggers: Flaggers) -> None:
-        self._client = client
-        self._flaggers = flaggers
-
-    async def of(self, person: Person) -> list[KnownGroup]:
-        """The groups in which somebody may ask for drafts; one that cannot be asked about now is left out.
-
-        Raises:
-            StoreUnavailable: the database does not answer.
-        """
-        named = await self._client.desk.governance.communities(NAME)
-        chats = [int(name) for name in named if name.removeprefix("-").isdecimal()]
-        groups = await asyncio.gather(*(self._if_allowed(chat, person) for chat in chats[:_MOST_ASKED]))
-        return [group for group in groups if group is not None]
-
-    async def _if_allowed(self, chat: int, person: Person) -> KnownGroup | None:
-        try:
-            if not await self._flaggers.may_flag(chat, person):
-                return None
-        except PlatformUnavailable:
-            return None
-        title = await self._client.title_of(chat)
-        return None if title is None else KnownGroup(chat, title)
-
-
 class PrivatePosts:
     """Hears what people send to their private chat with Antiphon."""
 
-    def __init__(self, client: TelegramClient, flaggers: Flaggers, groups: KnownGroups, recent: RecentMessages) -> None:
+    def __init__(self, client: TelegramClient, flaggers: Flaggers, recent: RecentMessages) -> None:
         self._client = client
         self._flaggers = flaggers
-        self._groups = groups
         self._recent = recent
 
     async def hear(self, heard: UpdateEvent) -> bool:
@@ -319,7 +278,7 @@ class PrivatePosts:
         query = heard.update.callback_query
         if query is None or not (query.data or "").startswith(CHOICE):
             return False
-        await self._stop_waiting(query)
+        await self._client.settle(query)
         shown = query.message
         if not isinstance(shown, telegram.Message) or shown.chat.id != query.from_user.id:
             return True
@@ -343,12 +302,29 @@ class PrivatePosts:
             if await self._flaggers.may_flag(post.chat.id, request.by):
                 there = DraftWish(request.by, _FORWARDED, request.answer, request.locale, is_late=request.is_late)
                 return await self._flaggers.about_message(there, post)
-        groups = await self._groups.of(request.by)
+        groups = await self._groups_of(request.by)
         if not groups:
             raise _nowhere(request.answer.reader.locale)
         if len(groups) > 1:
             return await self._ask(request, message, groups[:_MOST_BUTTONS])
-        return await self._as_words(request, groups[0], message, words)
+        return await self._as_words(request, groups[0][0], message, words)
+
+    async def _groups_of(self, person: Person) -> list[tuple[int, str]]:
+        """The groups in which somebody may ask for drafts, by id and title, but one that cannot be asked about now.
+
+        Raises:
+            StoreUnavailable: the database does not answer.
+        """
+        named = await self._client.desk.governance.communities(NAME)
+        chats = [int(name) for name in named if name.removeprefix("-").isdecimal()][:_MOST_ASKED]
+        titles = await asyncio.gather(*(self._title_if_allowed(chat, person) for chat in chats))
+        return [(chat, title) for chat, title in zip(chats, titles, strict=True) if title is not None]
+
+    async def _title_if_allowed(self, chat: int, person: Person) -> str | None:
+        try:
+            return await self._client.title_of(chat) if await self._flaggers.may_flag(chat, person) else None
+        except PlatformUnavailable:
+            return None
 
     async def _chosen(self, request: DraftWish, chat: str, message: telegram.Message | None) -> None:
         title = await self._client.title_of(int(chat)) if chat.removeprefix("-").isdecimal() else None
@@ -358,24 +334,22 @@ class PrivatePosts:
                 remedy=gettext("Forward the post again.", request.answer.reader.locale),
             )
         words = self._words(message, request.answer.reader.locale)
-        await self._as_words(request, KnownGroup(int(chat), title), message, words)
+        await self._as_words(request, int(chat), message, words)
 
-    async def _as_words(
-        self, request: DraftWish, group: KnownGroup, message: telegram.Message, words: MessageWords
-    ) -> None:
+    async def _as_words(self, request: DraftWish, group: int, message: telegram.Message, words: MessageWords) -> None:
         """Flag words for a group; two presses, or an update that is handled again, name the same words."""
         try:
-            chat = await self._client.bot.get_chat(group.id)
+            chat = await self._client.bot.get_chat(group)
         except FAULTS as err:
             raise of_question(err) from err
         number = f"words-{message.chat.id}-{message.message_id}"
         await self._flaggers.about_words(request, chat, words, number)
 
-    async def _ask(self, request: DraftWish, message: telegram.Message, groups: list[KnownGroup]) -> None:
+    async def _ask(self, request: DraftWish, message: telegram.Message, groups: list[tuple[int, str]]) -> None:
         """Ask which group the words are for, below the message with the words; in the private chat alone."""
         rows = [
-            [telegram.InlineKeyboardButton(group.title[:_LABEL] or str(group.id), callback_data=f"{CHOICE}{group.id}")]
-            for group in groups
+            [telegram.InlineKeyboardButton(title[:_LABEL] or str(group), callback_data=f"{CHOICE}{group}")]
+            for group, title in groups
         ]
         try:
             await self._client.bot.send_message(
@@ -400,12 +374,6 @@ class PrivatePosts:
         if not words.text.strip():
             raise no_words(words, locale, type_it(locale))
         return words
-
-    async def _stop_waiting(self, query: telegram.CallbackQuery) -> None:
-        try:
-            await self._client.bot.answer_callback_query(query.id)
-        except FAULTS:  # it was pressed too long ago: nobody waits any more
-            return
 
 
 def _nowhere(locale: str) -> NotAllowed:
@@ -539,10 +507,8 @@ class WatchedEvents:
 
     async def _take_off(self, chat: int, message: int, user: int) -> None:
         """Remove a reaction, which shows who flags; without the right to delete messages it stays."""
-        try:
+        with suppress(*FAULTS):
             await self._client.bot.delete_message_reaction(chat, message, user_id=user)
-        except FAULTS:
-            return
 
     async def _seen(self, message: telegram.Message) -> SeenMessage:
         policy = await self._client.desk.policies.surely_of(str(message.chat.id))
@@ -563,16 +529,20 @@ def _has(reactions: tuple[telegram.ReactionType, ...], wanted: str) -> bool:
 
 
 class Capture:
-    """All that takes posts in from one client; ``close`` ends its work."""
+    """All that takes posts in from one client; ``close`` ends its work.
 
-    def __init__(self, client: TelegramClient, detector: HateDetector | None) -> None:
+    Args:
+        detector: how likely a text is hateful; ``None`` leaves watched groups with their keywords.
+    """
+
+    def __init__(self, client: TelegramClient, detector: HateDetector | None = None) -> None:
         # what was written before this process began counts as old, though two clocks differ a bit
         known_posts, recent = KnownPosts(datetime.now(UTC) + _CLOCKS_DIFFER), RecentMessages()
         self.following = requests.Followers(client.desk, lambda: datetime.now(UTC))
         self.watching = ChannelWatch(client.desk, known_posts, client.own_id, detector, most_waiting=_MOST_WAITING)
         self.changes = PostChanges(client.desk, known_posts)
         flaggers = Flaggers(client, requests.DraftRequests(client.desk, known_posts, self.following), recent)
-        posts = PrivatePosts(client, flaggers, KnownGroups(client, flaggers), recent)
+        posts = PrivatePosts(client, flaggers, recent)
         client.listen("message", CounterCommand(client, flaggers).hear)
         client.listen("message", posts.hear)
         client.listen("callback_query", posts.choose)
@@ -588,12 +558,3 @@ class Capture:
         await asyncio.gather(self.following.close(), self.watching.lanes.close())
         await self.watching.finds.close(_FLAGGING_SECONDS)
         await self.watching.looked_at.close()
-
-
-def install(client: TelegramClient, *, detector: HateDetector | None = None) -> Capture:
-    """Add the listeners to a client; called in its running loop.
-
-    Args:
-        detector: how likely a text is hateful; ``None`` leaves watched groups with their keywords.
-    """
-    return Capture(client, detector)

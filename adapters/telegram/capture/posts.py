@@ -22,7 +22,7 @@ import telegram
 from telegram import MessageOriginChannel, MessageOriginChat, MessageOriginHiddenUser, MessageOriginUser
 from telegram.constants import ChatType
 
-from adapters.common.capture.flagged_posts import MAX_MESSAGES, Conversation, Flag, Remark, arranged
+from adapters.common.capture.flagged_posts import MAX_MESSAGES, Conversation, Flag, Remark, arranged, flagged
 from adapters.common.words.messages import no_words, type_it
 from adapters.telegram.connection.client import UNREADABLE
 from adapters.telegram.connection.refs import ref_of, revision_of, topic_of
@@ -264,26 +264,10 @@ class SeenMessage:
     async def post(self, flag: Flag) -> FlaggedPost:
         """The message with the conversation around it; of a private place nothing but the message itself."""
         sender, words = author_of(self.message) or Author("", ""), words_of(self.message)
-        author, name = words.author_of(sender.id, sender.name)
-        if self.is_private:
-            how, soon = flag.how, flag.priority
-            return FlaggedPost(self.ref, words.text, author, flag.by, how, (), soon, is_private=True)
-        around = conversation_of(self.message, self.recent)
-        return FlaggedPost(
-            self.ref,
-            words.text,
-            author,
-            flag.by,
-            flag.how,
-            around.thread,
-            flag.priority,
-            root=around.root,
-            wish=flag.wish,
-            revision=revision_of(self.message),
-            author_name=name,
-            is_late=self.is_late,
-            words=words,
-        )
+        author = words.author_of(sender.id, sender.name)
+        around = None if self.is_private else conversation_of(self.message, self.recent)
+        revision = revision_of(self.message)
+        return flagged(self.ref, words, author, flag, around, revision=revision, is_late=self.is_late)
 
 
 class RecentMessages:

@@ -17,7 +17,7 @@ from functools import cache
 from typing import Any, Final, TypeAlias, TypeVar
 
 import httpx
-from telegram import Update
+from telegram import CallbackQuery, Message, Update
 from telegram.constants import ChatType
 from telegram.error import ChatMigrated
 from telegram.ext import ExtBot
@@ -336,9 +336,18 @@ class TelegramClient:
             if await listener(heard):
                 return True
         if heard.update.callback_query is not None:
-            with suppress(*FAULTS):  # the wheel on the button ends by itself, too
-                await self.bot.answer_callback_query(heard.update.callback_query.id)
+            await self.settle(heard.update.callback_query)
         return False
+
+    async def settle(self, query: CallbackQuery) -> None:
+        """Let a pressed button wait no longer; of an old one the wheel ended by itself."""
+        with suppress(*FAULTS):
+            await self.bot.answer_callback_query(query.id)
+
+    async def put_away(self, message: Message) -> None:
+        """Take somebody's command out of sight; without the right to delete messages it stays."""
+        with suppress(*FAULTS):
+            await self.bot.delete_message(message.chat.id, message.message_id)
 
     async def call(self, method: str, **parameters: Any) -> Any:
         """Call a method of the Bot API that the library does not know yet, with parameters as Telegram names them.

@@ -16,6 +16,7 @@ NAME: Final = "telegram"
 
 HOST: Final = "t.me"
 _UNEDITED: Final = "unedited"
+_DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,3 +83,12 @@ def revision_of(message: telegram.Message) -> str:
 
 def _is_number(text: str) -> bool:
     return text.isascii() and text.isdecimal()
+
+
+def base36(number: int) -> str:
+    """A number that is not negative, in as few characters as ``int(text, 36)`` reads."""
+    digits = ""
+    while number:
+        number, last = divmod(number, 36)
+        digits = _DIGITS[last] + digits
+    return digits or "0"

@@ -187,7 +187,7 @@ class PanelActions:
         press = messages.pressed(query.data or "") if query is not None else None
         if query is None or press is None:
             return False
-        await self._settle(query)
+        await self._client.settle(query)
         message = query.message
         if message is None or message.chat.type != ChatType.PRIVATE or message.chat.id != query.from_user.id:
             return True
@@ -210,13 +210,6 @@ class PanelActions:
         except Exception as err:
             await chat.refuse(err)
         return True
-
-    async def _settle(self, query: telegram.CallbackQuery) -> None:
-        """Let the button wait no longer; Telegram takes no answer to an old press, which is dealt with all the same."""
-        try:
-            await self._client.bot.answer_callback_query(query.id)
-        except FAULTS as err:
-            _LOG.info("A press could not be answered: %s.", type(err).__name__)
 
     async def show(self, chat: PrivateChat, manager: GroupManager, name: str) -> None:
         """Put a panel with the present settings into a private chat.
@@ -438,7 +431,7 @@ class ManagerCommands:
         user = None if message.sender_chat is not None else message.from_user
         payload = _PAYLOAD.fullmatch(words) if name == "start" else None
         if payload is None and not speech.is_ephemeral(message):
-            await self._delete(message)
+            await self._client.put_away(message)
         if user is None or user.is_bot:
             return
         if payload is not None and payload["what"] == "review":
@@ -461,12 +454,6 @@ class ManagerCommands:
         url = f"https://t.me/{self._client.bot.username}?start=setup_{message.chat.id}"
         link = answer.reader.markup.link(gettext("the private chat with Antiphon", locale), url)
         await answer.give(gettext("This is done in {chat}.", locale, chat=link))
-
-    async def _delete(self, message: telegram.Message) -> None:
-        try:
-            await self._client.bot.delete_message(message.chat.id, message.message_id)
-        except FAULTS:
-            return  # Antiphon may not; the command tells nothing that the group must not see
 
     async def _pick(self, chat: PrivateChat, name: str, number: str) -> None:
         """Do what was asked in the only group that the person manages, or let them pick one; ``number`` of a case."""

@@ -23,6 +23,7 @@ from adapters.common.words.errors import explain, log_failure, unforeseen
 from adapters.common.words.markup import Reader
 from adapters.telegram.connection.client import TelegramClient
 from adapters.telegram.connection.error_meanings import FAULTS, is_message_gone, is_unchanged, of_question
+from adapters.telegram.connection.refs import base36
 from adapters.telegram.manage.groups import IN_REVIEW, Group
 from adapters.telegram.speech import MARKUP, NO_PREVIEW, reader_language
 from core.errors import AntiphonError
@@ -31,7 +32,6 @@ from core.i18n.catalogs import gettext
 _LOG = logging.getLogger(__name__)
 _ERROR: Final = 2000
 _FORM: Final = re.compile(r"mg-([0-9a-z]+)-([a-z]+)-([0-9a-z_]+)-([0-9a-f]*)")
-_DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 _TOKEN: Final = 8
 OPENING: Final = "o_"
 """Before the name of a field whose page is opened."""
@@ -129,21 +129,13 @@ def token_of(value: str) -> str:
 def press_data(community: str, panel: str, field: str, value: str = "") -> str:
     """The data of a button, which can stand in an address, too."""
     token = token_of(value) if value else ""
-    return f"mg-{_base36(-int(community))}-{panel}-{field}-{token}"
+    return f"mg-{base36(-int(community))}-{panel}-{field}-{token}"
 
 
 def pressed(data: str) -> PanelPress | None:
     """What data of ours says; ``None`` for any other."""
     match = _FORM.fullmatch(data)
     return None if match is None else PanelPress(f"-{int(match[1], 36)}", match[2], match[3], match[4])
-
-
-def _base36(number: int) -> str:
-    digits = ""
-    while number:
-        number, last = divmod(number, 36)
-        digits = _DIGITS[last] + digits
-    return digits or "0"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from adapters.common.cards.controls import Act, Control, Emphasis, Target
 from adapters.common.decisions.press import Options, Screen, TextFile
 from adapters.common.words.excerpts import shortened
 from adapters.common.words.markup import no_address
+from adapters.telegram.connection.refs import base36
 from adapters.telegram.speech import MAX_CHARACTERS, reader_of
 from core.desk.rules.case_cards import Card
 from core.models import PostRef
@@ -52,7 +53,6 @@ _PATTERN: Final = re.compile(
     r"(?P<act>[a-zA-Z0-9])(?P<case>[A-Za-z0-9_-]{22})(?P<version>[0-9a-z]{1,7})\.(?P<extra>[0-9A-Za-z_]{0,16})"
     r"(?:\.(?P<owner>[0-9a-z]{1,11}))?"
 )
-_DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 MOST_BYTES: Final = 64
 _LABEL: Final = 34
 """In characters; what a phone shows of a button that has a row for itself."""
@@ -76,8 +76,8 @@ class ButtonData:
 def carried_data(target: Target, owner: int | None = None) -> str:
     """At most 60 of the 64 bytes that Telegram keeps."""
     case = urlsafe_b64encode(bytes.fromhex(target.case_id)).decode().rstrip("=")
-    data = f"{_LETTERS[target.act]}{case}{_base36(target.version)}.{target.extra}"
-    return data if owner is None else f"{data}.{_base36(owner)}"
+    data = f"{_LETTERS[target.act]}{case}{base36(target.version)}.{target.extra}"
+    return data if owner is None else f"{data}.{base36(owner)}"
 
 
 def carried_by(data: str) -> ButtonData | None:
@@ -88,14 +88,6 @@ def carried_by(data: str) -> ButtonData | None:
     case = urlsafe_b64decode(f"{match['case']}==").hex()
     target = Target(_ACTS[match["act"]], case, int(match["version"], 36), match["extra"])
     return ButtonData(target, int(match["owner"], 36) if match["owner"] else None)
-
-
-def _base36(number: int) -> str:
-    digits = ""
-    while number:
-        number, digit = divmod(number, 36)
-        digits = _DIGITS[digit] + digits
-    return digits or "0"
 
 
 def keyboard(

@@ -79,32 +79,16 @@ class Spot:
     name: str
 
 
-@dataclass(slots=True)
-class EphemeralSupport:
-    """Whether the server offers ephemeral messages: one that does not know them sends an open message instead."""
-
-    is_offered: bool = True
-
-
 class PrivateWords:
-    """The answers to one press, or to one message.
+    """The answers to one press, or to one message."""
 
-    Args:
-        whispering: shared by all answers of a client, so that one open message shows what the server offers.
-    """
-
-    def __init__(self, client: TelegramClient, spot: Spot, whispering: EphemeralSupport) -> None:
+    def __init__(self, client: TelegramClient, spot: Spot) -> None:
         self.spot = spot
         self.refused: PlatformBusy | None = None
         """Why a message could not be sent, where Telegram asked to wait."""
         self._client = client
-        self._whispering = whispering
         self._has_settled = spot.query is None
         self._has_written = False
-
-    async def settle(self) -> None:
-        """Let the pressed button wait no longer; once."""
-        await self._settle()
 
     async def notice(self, text: str, *, is_alert: bool) -> bool:
         """Show a sentence over the chat, to this person alone; whether that could be done.
@@ -119,14 +103,15 @@ class PrivateWords:
         is_below = self._has_written and self.refused is None
         if self._has_settled or is_below or len(plain) > _NOTICE or any(tag in text for tag in _MARKED):
             return False
-        return await self._settle(plain, is_alert=is_alert)
+        return await self.settle(plain, is_alert=is_alert)
 
     async def warn(self, text: str) -> bool:
         """Say it over the chat, cut to what a notice shows, and nowhere else; whether that could be done."""
         plain = html.unescape(_TAG.sub("", text)).replace(BREAK, "")
-        return await self._settle(shortened(plain, _NOTICE), is_alert=True)
+        return await self.settle(shortened(plain, _NOTICE), is_alert=True)
 
-    async def _settle(self, text: str | None = None, *, is_alert: bool = False) -> bool:
+    async def settle(self, text: str | None = None, *, is_alert: bool = False) -> bool:
+        """Let the pressed button wait no longer, with a text over the chat or without; once."""
         if self._has_settled or self.spot.query is None:
             return False
         self._has_settled = True
@@ -164,14 +149,14 @@ class PrivateWords:
 
     async def _write(self, written: HtmlMessage) -> None:
         spot = self.spot
-        if spot.is_group and spot.query is not None and self._whispering.is_offered:
+        if spot.is_group and spot.query is not None and self._client.keeps_whispers:
             only_for = {"receiver_user_id": spot.person, "callback_query_id": spot.query}
             try:
                 number = await self._send(written, {"ephemeral_message_parameters": only_for}, None)
             except BadRequest as err:  # not offered here, or too late
                 _LOG.info("An answer could not be ephemeral: %s", type(err).__name__)
             else:
-                self._whispering.is_offered = number == 0
+                self._client.keeps_whispers = number == 0
                 return
         if spot.is_group:
             written = replace(written, text=f"{MARKUP.small(MARKUP.inert(spot.name, 40))}\n{written.text}")
@@ -406,7 +391,6 @@ class CardPresses:
 
     def __init__(self, client: TelegramClient, surface: TelegramReviewSurface) -> None:
         self._client, self._surface = client, surface
-        self._whispering = EphemeralSupport()
 
     async def pressed(self, heard: UpdateEvent) -> bool:
         """Answer a press of a button of ours."""
@@ -414,7 +398,7 @@ class CardPresses:
         carried = layout.carried_by(query.data or "") if query is not None else None
         if query is None or carried is None or query.message is None:
             return False
-        words = PrivateWords(self._client, _pressed_spot(query, query.message, heard), self._whispering)
+        words = PrivateWords(self._client, _pressed_spot(query, query.message, heard))
         if carried.owner is not None and carried.owner != query.from_user.id:
             locale = query.from_user.language_code
             notice = gettext("This answer is for another person. Press a button of the card.", locale)
@@ -431,7 +415,7 @@ class CardPresses:
         carried = None if message is None else layout.carried_by(carried_to(message, int(self._client.own_id())))
         if message is None or carried is None or carried.target.act not in SUBMITTED:
             return False
-        words = PrivateWords(self._client, _written_spot(message), self._whispering)
+        words = PrivateWords(self._client, _written_spot(message))
         user = message.from_user
         if user is None or user.id != carried.owner:
             notice = gettext("Only the person whom it asks can answer this, under their own name.", _language(user))

@@ -61,33 +61,10 @@ class ReviewPlace:
     topic: int | None
 
 
-def _not_a_place() -> PlatformUnavailable:
-    """The review channel is a name of another platform."""
-    return PlatformUnavailable(sentence("The review chat is not on Telegram."), remedy=error_meanings.CHOOSE_ANOTHER)
-
-
 def _is_watched_itself() -> PlatformUnavailable:
     """The review chat is the group whose posts are reviewed."""
     return PlatformUnavailable(
         sentence("Cases are not shown in the group that they come from."), remedy=error_meanings.CHOOSE_ANOTHER
-    )
-
-
-def _chat_of_one() -> PlatformUnavailable:
-    """The review chat is somebody's own, and the cases are those of another platform."""
-    return PlatformUnavailable(
-        sentence("Cases of another platform are not shown in a private chat."),
-        remedy=sentence("Choose a private group of the moderators."),
-    )
-
-
-def _chat_open() -> PlatformUnavailable:
-    """The review chat is open: nothing hateful is shown there, for whatever reason it was opened."""
-    return PlatformUnavailable(
-        sentence("Others than moderators can read the review chat: cases are not shown there."),
-        remedy=sentence(
-            "Make it a private group without a public name and without a channel, or choose another chat with /setup."
-        ),
     )
 
 
@@ -100,7 +77,9 @@ def place_of(channel: str) -> ReviewPlace:
     try:
         numbers = numbers_of(PostRef(NAME, "", channel, "1"))
     except PlatformUnavailable as err:
-        raise _not_a_place() from err
+        raise PlatformUnavailable(
+            sentence("The review chat is not on Telegram."), remedy=error_meanings.CHOOSE_ANOTHER
+        ) from err
     return ReviewPlace(numbers.chat, numbers.topic)
 
 
@@ -154,9 +133,18 @@ class ReviewPlaces:
         if str(place.chat) == community:
             raise _is_watched_itself()
         if is_of_other_platform(community) and place.chat > 0:
-            raise _chat_of_one()
+            raise PlatformUnavailable(
+                sentence("Cases of another platform are not shown in a private chat."),
+                remedy=sentence("Choose a private group of the moderators."),
+            )
         if self._open.get(place.chat, (0.0, False))[1]:
-            raise _chat_open()
+            raise PlatformUnavailable(
+                sentence("Others than moderators can read the review chat: cases are not shown there."),
+                remedy=sentence(
+                    "Make it a private group without a public name and without a channel, or choose another chat with "
+                    "/setup."
+                ),
+            )
         return place
 
     def forget(self, chat: int) -> None:

@@ -30,6 +30,7 @@ from adapters.web.views import case_view
 from core.desk.rules.case_cards import Card, Holder, short_number
 from core.desk.rules.closures import close_reasons
 from core.desk.rules.dashboard_ports import Bearer, CommunityRef, Scope
+from core.desk.rules.desk_ports import Casework
 from core.desk.rules.input_checks import need_in_words
 from core.desk.rules.roles import Person
 from core.i18n.catalogs import translated
@@ -40,7 +41,7 @@ BEARER: Final = web.RequestKey("bearer", Bearer)
 API_TRIES: Final = web.AppKey("api_tries", Tries)
 CASE_ID: Final = "[0-9a-f]{32}"
 _CASE: Final = f"{API}/cases/{{case}}"
-_READ, _DECIDE, _AT = Scope.READ, Scope.DECIDE, shapes.AtVersion
+_READ: Final = Scope.READ
 _VERSION: Final = "1"
 """Grows when something is taken away or changes its meaning; additions leave it."""
 _REF: Final = "#/components/schemas/{model}"
@@ -313,45 +314,18 @@ async def _changes(request: web.Request, asked: shapes.Since) -> shapes.Changes:
 # Deciding
 
 
-def _decision(
-    decide: Callable[[web.Request, str, Person, Any], Awaitable[Card]],
-) -> Callable[[web.Request, Any], Awaitable[shapes.Case]]:
-    """An operation that decides, and gives the case as it then is."""
+Decide = Callable[[Casework, str, Person, Any], Awaitable[Card]]
+"""Takes the case's id, who decides, and what the body says."""
+
+
+def _decision(name: str, summary: str, decide: Decide, asks: type[BaseModel] | None = shapes.AtVersion) -> Operation:
+    """An operation that decides about a case, and gives the case as it then is."""
 
     async def does(request: web.Request, asked: Any) -> shapes.Case:
         card, person = await seen_case(request)
-        return await _told(request, await decide(request, card.case_id, person, asked), person)
+        return await _told(request, await decide(request.app[SITE].casework, card.case_id, person, asked), person)
 
-    return does
-
-
-async def _hold(request: web.Request, case_id: str, by: Person, _: None) -> Card:
-    return await request.app[SITE].casework.hold(case_id, by)
-
-
-async def _release(request: web.Request, case_id: str, by: Person, _: None) -> Card:
-    return await request.app[SITE].casework.release(case_id, by)
-
-
-async def _close(request: web.Request, case_id: str, by: Person, asked: shapes.Closing) -> Card:
-    return await request.app[SITE].casework.close(case_id, asked.version, by, asked.reason, asked.note.strip())
-
-
-async def _redraft(request: web.Request, case_id: str, by: Person, asked: shapes.Redrafting) -> Card:
-    casework = request.app[SITE].casework
-    return await casework.redraft(case_id, asked.version, by, intent=asked.intent, claim=asked.claim)
-
-
-async def _undo(request: web.Request, case_id: str, by: Person, asked: shapes.AtVersion) -> Card:
-    return await request.app[SITE].casework.undo(case_id, asked.version, by)
-
-
-async def _reopen(request: web.Request, case_id: str, by: Person, asked: shapes.AtVersion) -> Card:
-    return await request.app[SITE].casework.reopen(case_id, asked.version, by)
-
-
-async def _split(request: web.Request, case_id: str, by: Person, asked: shapes.AtVersion) -> Card:
-    return await request.app[SITE].casework.split_out(case_id, asked.version, by)
+    return Operation(name, "POST", f"{_CASE}/{name}", Scope.DECIDE, summary, does, shapes.Case, asks)
 
 
 OPERATIONS: Final = (
@@ -366,57 +340,34 @@ OPERATIONS: Final = (
     ),
     Operation("decided", "GET", f"{API}/decided", _READ, "the newest decisions", _decided, shapes.Decided),
     Operation("changes", "GET", f"{API}/changes", _READ, "which cases changed", _changes, shapes.Changes, shapes.Since),
-    Operation("hold", "POST", f"{_CASE}/hold", _DECIDE, "hold a case", _decision(_hold), shapes.Case),
-    Operation("release", "POST", f"{_CASE}/release", _DECIDE, "stop holding it", _decision(_release), shapes.Case),
-    Operation(
+    _decision("hold", "hold a case", lambda desk, case, by, _: desk.hold(case, by), None),
+    _decision("release", "stop holding it", lambda desk, case, by, _: desk.release(case, by), None),
+    _decision(
         "close",
-        "POST",
-        f"{_CASE}/close",
-        _DECIDE,
         "close it without a reply",
-        _decision(_close),
-        shapes.Case,
+        lambda desk, case, by, said: desk.close(case, said.version, by, said.reason, said.note.strip()),
         shapes.Closing,
     ),
-    Operation(
+    _decision(
         "redraft",
-        "POST",
-        f"{_CASE}/redraft",
-        _DECIDE,
         "ask for other drafts",
-        _decision(_redraft),
-        shapes.Case,
+        lambda desk, case, by, said: desk.redraft(case, said.version, by, intent=said.intent, claim=said.claim),
         shapes.Redrafting,
     ),
-    Operation(
+    _decision(
         "undo",
-        "POST",
-        f"{_CASE}/undo",
-        _DECIDE,
         "take back a closing of one's own, or an approval that was not sent yet",
-        _decision(_undo),
-        shapes.Case,
-        _AT,
+        lambda desk, case, by, said: desk.undo(case, said.version, by),
     ),
-    Operation(
+    _decision(
         "reopen",
-        "POST",
-        f"{_CASE}/reopen",
-        _DECIDE,
         "put a closed or failed case in review again",
-        _decision(_reopen),
-        shapes.Case,
-        _AT,
+        lambda desk, case, by, said: desk.reopen(case, said.version, by),
     ),
-    Operation(
+    _decision(
         "split",
-        "POST",
-        f"{_CASE}/split",
-        _DECIDE,
         "draft a folded post on its own",
-        _decision(_split),
-        shapes.Case,
-        _AT,
+        lambda desk, case, by, said: desk.split_out(case, said.version, by),
     ),
 )
 

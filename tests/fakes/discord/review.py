@@ -11,7 +11,7 @@ import discord
 import pytest
 from simcord.env import Env
 
-from adapters.discord.connection.client import AntiphonClient, DiscordOptions
+from adapters.discord.connection.client import AntiphonClient
 from adapters.discord.review.presses import install
 from adapters.discord.review.surface import DiscordReviewSurface
 from core.desk.rules.case_cards import Card
@@ -38,7 +38,7 @@ ROLES = {
 
 class ReviewClient(AntiphonClient):
     def __init__(self, casework: Casework, governance: FakeGovernance) -> None:
-        super().__init__(DiscordOptions(), (), casework, governance)
+        super().__init__((), casework, governance)
         self.surface = DiscordReviewSurface(self)
 
     async def setup_hook(self) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import discord
+import pytest
 import simcord
 
 from adapters.discord.capture import Capture
-from adapters.discord.capture import install as install_capture
-from adapters.discord.connection.client import AntiphonClient, DiscordOptions
+from adapters.discord.connection.client import AntiphonClient
 from adapters.discord.manage.commands import install as install_manage
 from adapters.discord.manage.commands import tell_commands
 from adapters.discord.review.items import card_layout
@@ -23,18 +23,21 @@ from tests.fakes.ports.word_detector import WordDetector
 
 HATE = "they are vermin and should go"
 """A post that ``WordDetector`` is sure of."""
+READS_MESSAGES: Final = pytest.mark.parametrize("reads_messages", [True], ids=["reads"])
+"""Discord shows us the words of others."""
 
 
 class TownClient(AntiphonClient):
     """The client with capture and management installed, as the integrator does it."""
 
-    def __init__(self, application: FakeApplication, options: DiscordOptions) -> None:
-        super().__init__(options, (), cast(Casework, application.desk), application.governance)
+    def __init__(self, application: FakeApplication, *, reads_messages: bool) -> None:
+        desk = cast(Casework, application.desk)
+        super().__init__((), desk, application.governance, reads_messages=reads_messages)
         self._antiphon = application
         self.capture: Capture | None = None
 
     async def setup_hook(self) -> None:
-        self.capture = install_capture(self, detector=self._antiphon.detector)
+        self.capture = Capture(self, self._antiphon.detector)
         capture = self.capture
         install_manage(self, card_view=card_layout, left_out=lambda: capture.left_out, detector=self._antiphon.detector)
         await tell_commands(self)
@@ -50,7 +53,7 @@ class FakeApplication:
 
     def client(self, *, reads_messages: bool = False) -> TownClient:
         """A new client, as after a start of the process."""
-        return TownClient(self, DiscordOptions(reads_messages))
+        return TownClient(self, reads_messages=reads_messages)
 
     def run(self, client: TownClient) -> Any:
         return simcord.run(client, shard_count=1)
@@ -60,7 +63,9 @@ class Town:
     """A server: an open channel, a closed one, a review channel, and a person of each role."""
 
     def __init__(self, env: simcord.Env, application: FakeApplication) -> None:
-        self.env = env
+        self.env: Any = env
+        self.application = application
+        self.desk, self.governance, self.detector = application.desk, application.governance, application.detector
         self.guild = guild = env.create_guild()
         hidden = discord.PermissionOverwrite(view_channel=False)
         seen = discord.PermissionOverwrite(view_channel=True)
@@ -73,10 +78,10 @@ class Town:
         self.review = guild.create_text_channel("review", overwrites=closed)
         self.author = self._person("author")
         self.stranger = self._person("stranger")
-        self.volunteer = self._person("volunteer", application, Role.VOLUNTEER)
-        self.moderator = self._person("moderator", application, Role.MODERATOR, is_staff=True)
-        self.manager = self._person("manager", application, Role.MANAGER, is_staff=True)
-        self.admin = self._person("admin", application, Role.ADMIN, is_staff=True)
+        self.volunteer = self._person("volunteer", Role.VOLUNTEER)
+        self.moderator = self._person("moderator", Role.MODERATOR, is_staff=True)
+        self.manager = self._person("manager", Role.MANAGER, is_staff=True)
+        self.admin = self._person("admin", Role.ADMIN, is_staff=True)
 
     def behind(self, role: Any, name: str) -> Any:
         """A channel that @everyone cannot see, and this role can, as where newcomers are let in by hand."""
@@ -95,15 +100,13 @@ class Town:
     def community(self) -> str:
         return str(self.guild.id)
 
-    def _person(
-        self, name: str, application: FakeApplication | None = None, role: Role | None = None, *, is_staff: bool = False
-    ) -> Any:
+    def _person(self, name: str, role: Role | None = None, *, is_staff: bool = False) -> Any:
         member = self.guild.add_member(self.env.create_user(name), roles=[self.staff] if is_staff else [])
-        if application is not None and role is not None:
-            application.governance.grant(member.id, role)
+        if role is not None:
+            self.governance.grant(member.id, role)
         return member
 
 
-async def watch(application: FakeApplication, town: Town, **changes: object) -> None:
+async def watch(town: Town, **changes: object) -> None:
     policy = CommunityPolicy(watched_channels=(str(town.square.id),))
-    application.governance.policies[town.community] = replace(policy, **changes)  # type: ignore[arg-type]  # fields by name
+    town.governance.policies[town.community] = replace(policy, **changes)  # type: ignore[arg-type]  # fields by name

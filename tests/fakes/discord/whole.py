@@ -20,10 +20,7 @@ from bot.settings import DeskSettings, DiscordSettings, Settings
 from core.engine.pipeline import Engine
 from tests.fakes.discord.messages import buttons_of, read_as_discord_shows, texts_of
 from tests.fakes.discord.serving import serve_discord
-from tests.fakes.engine.brief import PATIENT, passage
-from tests.fakes.engine.evidence import FakeEvidence
-from tests.fakes.engine.readers import readers_saying
-from tests.fakes.engine.suggesting import hate_finding
+from tests.fakes.engine.brief import PATIENT
 from tests.fakes.machine.patience import GUARD_SECONDS
 
 
@@ -130,12 +127,6 @@ def new_server(env: Env) -> NewServer:
     return NewServer(env, square, room, staff, helpers, people)
 
 
-def drafting_engine() -> Engine:
-    """An engine whose models are fakes: each post is hateful, about migrants, and answered with one sentence."""
-    model = hate_finding(draft="Everybody here was a newcomer once.")
-    return Engine(model, FakeEvidence([passage()]), readers_saying())
-
-
 @asynccontextmanager
 async def served(
     engine: Engine,
@@ -160,8 +151,8 @@ async def served(
     settings = Settings(desk=desk, discord=DiscordSettings(token=SecretStr("not-a-token")))
     stop, connected = asyncio.Event(), asyncio.get_running_loop().create_future()
 
-    def make(*args: Any) -> AntiphonClient:
-        client = SimulatedClient(*args)
+    def make(*args: Any, **how: Any) -> AntiphonClient:
+        client = SimulatedClient(*args, **how)
         client.env = connected
         return client
 

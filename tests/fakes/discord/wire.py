@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 
 import discord
 
-from adapters.discord.connection.client import DiscordOptions
 from adapters.discord.platform import DiscordPlatform
 from core.models import PostRef
 from tests.fakes.discord.server import DiscordServer, DiscordState, LoopbackClient, connected
@@ -57,7 +56,7 @@ class Wire:
 async def connected_wire() -> AsyncIterator[Wire]:
     """A wire on a state that shows what people wrote; no request may go against Discord's description."""
     clock = FakeClock()
-    client = LoopbackClient(DiscordOptions(reads_messages=True))
+    client = LoopbackClient(reads_messages=True)
     state = DiscordState(clock)
     state.roles[GUILD_ID]["permissions"] = EVERYBODYS
     async with DiscordServer(state).running() as server, connected(client):

@@ -17,8 +17,10 @@ from core.engine.request import Request
 from core.engine.wording.target_groups import named
 from core.engine.wording.text import sentences
 from core.models import Progress, Suggestion
-from tests.fakes.engine.brief import EXPLAINED, PATIENT, POST, post_of
+from tests.fakes.engine.brief import EXPLAINED, PATIENT, POST, passage, post_of
+from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.model import FakeModel, Text
+from tests.fakes.engine.readers import readers_saying
 
 SURELY = {"yes": 1.0, "no": 0.0}
 NEVER = {"yes": 0.0, "no": 1.0}
@@ -80,3 +82,8 @@ def clean_sentences(suggestion: Suggestion, language: str = "en") -> set[str]:
     names = [*named(suggestion.post.text), *(one for called in NAMES_OF_GROUPS.values() for one in named(called))]
     prepared |= {said for one in answers() if one.kinds for name in names for said in sentences(one.called(name)[0])}
     return prepared | {sentence for passage in suggestion.evidence for sentence in sentences(passage.text)}
+
+
+def drafting_engine(draft: str = "Everybody here was a newcomer once.") -> Engine:
+    """An engine whose models are fakes: each post is hateful, about migrants, and answered with one sentence."""
+    return Engine(hate_finding(draft=draft), FakeEvidence([passage()]), readers_saying(hate=0.99))

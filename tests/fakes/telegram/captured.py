@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, cast
 
-from adapters.telegram.capture.events import Capture, install
+from adapters.telegram.capture.events import Capture
 from adapters.telegram.connection.client import TelegramClient, TelegramOptions
 from adapters.telegram.connection.updates import heard, inbox_update
 from core.desk.rules.desk_ports import Casework
@@ -56,7 +56,7 @@ class CaptureTown:
         """Logged in, with the listeners in place; what was said before is not heard."""
         self._threads = Threads()
         await self.client.open()
-        self.capture = install(self.client, detector=self.detector)
+        self.capture = Capture(self.client, self.detector)
         self.people.start(self.volunteer)
         self.server.state.updates.drop_all()
         try:

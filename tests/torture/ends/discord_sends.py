@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
-from adapters.discord.connection.client import DiscordOptions
 from adapters.discord.platform import DiscordPlatform, DiscordRoles
 from core.desk.database.connection import Database, Session
 from core.desk.rules.approval import CaseState
@@ -161,7 +160,7 @@ async def _batch(
 
 @asynccontextmanager
 async def discord(clock: FakeClock, *, shows_content: bool) -> AsyncIterator[tuple[DiscordServer, LoopbackClient]]:
-    client = LoopbackClient(DiscordOptions(reads_messages=shows_content))
+    client = LoopbackClient(reads_messages=shows_content)
     async with DiscordServer(DiscordState(clock, shows_content=shows_content)).running() as server, connected(client):
         yield server, client
 

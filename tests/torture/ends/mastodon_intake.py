@@ -19,7 +19,7 @@ from sqlalchemy import URL, select
 
 from adapters.common.arrivals import UpdateHandler
 from adapters.mastodon import capture
-from adapters.mastodon.connection.client import MENTION, MastodonClient, MastodonOptions, NotificationEvent
+from adapters.mastodon.connection.client import MastodonClient, MastodonOptions, NotificationEvent
 from adapters.mastodon.connection.refs import NAME
 from adapters.mastodon.connection.updates import FIRST, MastodonDispatcher, NotificationPoll
 from bot.compose.desk import build_casework, build_desk
@@ -182,8 +182,8 @@ async def _take_in(place: Place, options: MastodonOptions, account: str, databas
     def inbox(name: str) -> StoredInbox:
         return StoredInbox(database, NAME, f"{account} {name}".strip(), f"process {os.getpid()}", lease=_LEASE)
 
-    client.listen(MENTION, say)
-    captured = capture.install(client, inbox)
+    client.listen(say)
+    captured = capture.Capture(client, inbox)
     handling = UpdateHandler(MastodonDispatcher(client), inbox(""))
     polling = NotificationPoll(
         client, inbox(""), handling.wake, poll_seconds=2 * _GAP_SECONDS, gap_seconds=_GAP_SECONDS

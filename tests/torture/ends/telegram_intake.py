@@ -178,7 +178,7 @@ async def _take_in(place: Place, url: str, token: str, database: Database) -> No
 
     for kind in _KINDS:
         client.listen(kind, say)
-    captured = events.install(client, detector=_Detector())
+    captured = events.Capture(client, _Detector())
     inbox = StoredInbox(database, NAME, client.own_id(), f"process {os.getpid()}", lease=_LEASE)
     handling = UpdateHandler(TelegramDispatcher(client), inbox)
     polling = UpdatePoll(client, inbox, handling.wake)

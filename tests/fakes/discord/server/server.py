@@ -11,7 +11,7 @@ import re
 import socket
 import struct
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -21,8 +21,7 @@ from aiohttp import web
 from discord.gateway import DiscordWebSocket
 from discord.http import Route
 
-from adapters.discord.connection.client import AntiphonClient, DiscordOptions, Installer
-from core.desk.rules.desk_ports import Casework, Governance
+from adapters.discord.connection.client import AntiphonClient
 from tests.fakes.discord.server.faults import Fault, Faults
 from tests.fakes.discord.server.gateway import Gateway
 from tests.fakes.discord.server.rest import carry_out
@@ -40,14 +39,8 @@ _CHANGES: Final = ("POST", "DELETE", "PATCH")
 class LoopbackClient(AntiphonClient):
     """The client without its polite pauses: five seconds between two identifications, two for servers to come."""
 
-    def __init__(
-        self,
-        options: DiscordOptions,
-        installers: Sequence[Installer] = (),
-        casework: Casework | None = None,
-        governance: Governance | None = None,
-    ) -> None:
-        super().__init__(options, installers, casework, governance)
+    def __init__(self, *parts: Any, reads_messages: bool = False) -> None:
+        super().__init__(*parts, reads_messages=reads_messages)
         self._connection.guild_ready_timeout = 0.02
 
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:

@@ -8,24 +8,13 @@ import discord
 from simcord.backend.models import Overwrite
 from simcord.enums import OverwriteType
 
-from core.engine.pipeline import Engine
 from tests.fakes.discord.hands import Hands, OneCard
 from tests.fakes.discord.messages import said_in
 from tests.fakes.discord.whole import NewServer, served
-from tests.fakes.engine.brief import passage
-from tests.fakes.engine.evidence import FakeEvidence
-from tests.fakes.engine.readers import readers_saying
-from tests.fakes.engine.suggesting import hate_finding
+from tests.fakes.engine.suggesting import drafting_engine
 from tests.fakes.machine.clock import FakeClock
 
 POST = "They should all go back where they came from, every one of them."
-
-
-def engine() -> Engine:
-    """An engine whose model answers at once."""
-    return Engine(
-        hate_finding(draft="Everybody here was a newcomer once."), FakeEvidence([passage()]), readers_saying(hate=0.99)
-    )
 
 
 async def switch_posting_on(town: NewServer) -> None:
@@ -47,7 +36,7 @@ async def flagged(town: NewServer, hands: Hands, who: str = "volunteer") -> tupl
 
 async def test_who_confirms_that_nothing_is_posted_posts_nothing(tmp_path: Path) -> None:
     """A manager leaves shadow mode between showing and pressing; what is shown then is posted."""
-    async with served(engine(), tmp_path) as town:
+    async with served(drafting_engine(), tmp_path) as town:
         await town.set_up()
         hands = Hands(town)
         card, _ = await flagged(town, hands)
@@ -64,7 +53,7 @@ async def test_who_confirms_that_nothing_is_posted_posts_nothing(tmp_path: Path)
 
 async def test_a_post_that_its_author_edits_is_answered_anew(tmp_path: Path) -> None:
     """Discord hides the new words, so the refusal says what to do; after that there are new drafts, and a reply."""
-    async with served(engine(), tmp_path) as town:
+    async with served(drafting_engine(), tmp_path) as town:
         await town.set_up()
         await switch_posting_on(town)
         hands = Hands(town)
@@ -104,7 +93,7 @@ async def choose_room(town: NewServer, room: Any) -> None:
 
 async def test_open_cases_follow_the_review_channel(tmp_path: Path) -> None:
     """One that was deleted, and then one that was only changed: no command is needed, and no old card is left."""
-    async with served(engine(), tmp_path) as town:
+    async with served(drafting_engine(), tmp_path) as town:
         await town.set_up()
         hands = Hands(town)
         card, _ = await flagged(town, hands)
@@ -122,7 +111,7 @@ async def test_open_cases_follow_the_review_channel(tmp_path: Path) -> None:
 async def test_a_channel_that_was_closed_to_the_public_is_not_posted_to(tmp_path: Path) -> None:
     """Between the approval and the send; the card says so."""
     clock = FakeClock(datetime(2026, 1, 1, tzinfo=UTC))
-    async with served(engine(), tmp_path, clock=clock, undo_seconds=15) as town:
+    async with served(drafting_engine(), tmp_path, clock=clock, undo_seconds=15) as town:
         await town.set_up()
         await switch_posting_on(town)
         hands = Hands(town)
@@ -147,7 +136,7 @@ async def test_a_channel_that_was_closed_to_the_public_is_not_posted_to(tmp_path
 
 async def test_a_channel_that_the_bot_cannot_see_or_write_in_is_refused_at_the_flag(tmp_path: Path) -> None:
     """The right that it lacks is named, and nothing is taken in."""
-    async with served(engine(), tmp_path) as town:
+    async with served(drafting_engine(), tmp_path) as town:
         await town.set_up()
         await switch_posting_on(town)
         us: Any = town.env.bot.user

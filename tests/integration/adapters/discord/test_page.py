@@ -6,23 +6,16 @@ The whole application as ``antiphon serve`` builds it, on SimCord in place of Di
 from pathlib import Path
 
 import discord
-import pytest
 
 from bot.compose.discord import PERMISSIONS
-from core.engine.pipeline import Engine
 from tests.fakes.discord.messages import select_of
 from tests.fakes.discord.review import said_in
-from tests.fakes.discord.whole import NewServer, drafting_engine, served
+from tests.fakes.discord.whole import NewServer, served
+from tests.fakes.engine.suggesting import drafting_engine
 
 FIRST_POST = "Muslims are terrorists, all of them."
 SECOND_POST = "Romanians are thieves, every last one."
 OWN_TEXT = "We all live here, and most of us came from somewhere."
-
-
-@pytest.fixture
-def engine() -> Engine:
-    """An engine whose models are fakes."""
-    return drafting_engine()
 
 
 async def _flag(town: NewServer, words: str) -> discord.Message:
@@ -34,12 +27,10 @@ async def _flag(town: NewServer, words: str) -> discord.Message:
     return post
 
 
-async def test_a_fresh_server_comes_to_an_approved_then_to_a_posted_and_a_retracted_reply(
-    engine: Engine, tmp_path: Path
-) -> None:
+async def test_a_fresh_server_comes_to_an_approved_then_to_a_posted_and_a_retracted_reply(tmp_path: Path) -> None:
     """The owner sets up, a volunteer flags, a moderator decides; nothing is posted before shadow mode is left."""
     links: list[str] = []
-    async with served(engine, tmp_path, links.append) as town:
+    async with served(drafting_engine(), tmp_path, links.append) as town:
         assert f"permissions={PERMISSIONS.value}" in links[0]
         await town.set_up()
         await _approve_in_shadow_mode(town)
@@ -47,9 +38,9 @@ async def test_a_fresh_server_comes_to_an_approved_then_to_a_posted_and_a_retrac
         await _post_and_retract(town)
 
 
-async def test_cards_and_answers_follow_the_language_that_setup_offers(engine: Engine, tmp_path: Path) -> None:
+async def test_cards_and_answers_follow_the_language_that_setup_offers(tmp_path: Path) -> None:
     """Basque, which nobody can choose in Discord's own settings: on the card that stands, and for who presses on it."""
-    async with served(engine, tmp_path) as town:
+    async with served(drafting_engine(), tmp_path) as town:
         await town.set_up()
         await _flag(town, FIRST_POST)
         assert "your hold ends" in said_in(await town.click("moderator", "Hold"))

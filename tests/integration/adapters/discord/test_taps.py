@@ -3,14 +3,10 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from core.engine.pipeline import Engine
 from tests.fakes.discord.hands import Hands, OneCard
 from tests.fakes.discord.messages import phone_lines
 from tests.fakes.discord.whole import NewServer, served
-from tests.fakes.engine.brief import passage
-from tests.fakes.engine.evidence import FakeEvidence
-from tests.fakes.engine.readers import readers_saying
-from tests.fakes.engine.suggesting import hate_finding
+from tests.fakes.engine.suggesting import drafting_engine
 from tests.fakes.machine.clock import FakeClock
 
 GOALS = {
@@ -29,13 +25,8 @@ POST = "Romanians are thieves, every last one."
 
 async def test_the_commonest_acts_are_the_cheapest(tmp_path: Path) -> None:
     """From a flag to each end of a case; each tap of a person is counted as it is made."""
-    engine = Engine(
-        hate_finding(draft="Everybody here was a newcomer once."),
-        FakeEvidence([passage()]),
-        readers_saying(hate=0.99),
-    )
     clock = FakeClock(datetime(2026, 1, 1, tzinfo=UTC))
-    async with served(engine, tmp_path, clock=clock, undo_seconds=15) as town:
+    async with served(drafting_engine(), tmp_path, clock=clock, undo_seconds=15) as town:
         await town.set_up()
         panel = await town.people["owner"].slash(town.square, "antiphon setup")
         for name in ("posting_on", "posting_on_confirmed"):

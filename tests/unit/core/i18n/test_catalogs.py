@@ -23,7 +23,7 @@ from adapters.common.manage import setup, targets
 from adapters.common.manage.managers import CommunityFacts, Manager
 from adapters.discord.capture import CaptureCommands, add_commands
 from adapters.discord.connection.client import AntiphonClient
-from adapters.discord.manage.commands import Commands, group_of, help_text, panel_layout
+from adapters.discord.manage.commands import Commands, help_text, panel_layout
 from adapters.discord.manage.commands import modal_of as form_modal
 from adapters.discord.manage.servers import FOR_REVIEW, Server, permission_words
 from adapters.discord.review.items import card_layout, screen_layout
@@ -200,7 +200,7 @@ async def payloads() -> list[dict[str, Any]]:
     client = discord.Client(intents=discord.Intents.default())
     tree = cast("app_commands.CommandTree[AntiphonClient]", app_commands.CommandTree(client))
     add_commands(tree, cast("CaptureCommands", None))
-    tree.add_command(group_of(cast("Commands", None)))
+    tree.add_command(Commands(*cast("tuple[Any, Any, Any, Any, Any]", (None,) * 5)))
     return [await command.get_translated_payload(tree, CommandTranslator()) for command in tree.get_commands()]
 
 

@@ -5,7 +5,7 @@ import simcord
 
 from core.desk.rules.policy import CommunityPolicy
 from core.models import Priority
-from tests.fakes.discord.town import HATE, FakeApplication, Town
+from tests.fakes.discord.town import HATE, READS_MESSAGES, Town
 
 
 async def alert(env: simcord.Env, town: Town, message: discord.Message | None, trigger: int = 1) -> None:
@@ -30,55 +30,50 @@ async def alert(env: simcord.Env, town: Town, message: discord.Message | None, t
 # The flag reaction
 
 
-async def test_the_flag_reaction_of_who_may_flag_offers_the_post(application: FakeApplication) -> None:
+@READS_MESSAGES
+async def test_the_flag_reaction_of_who_may_flag_offers_the_post(town: Town) -> None:
     """Another emoji, or another person's, does nothing."""
-    async with application.run(application.client(reads_messages=True)) as env:
-        town = Town(env, application)
-        application.governance.policies[town.community] = CommunityPolicy(reaction="🚩")
-        post = await town.author.send(town.square, HATE)
-        await town.volunteer.react(post, "👍")
-        await town.stranger.react(post, "🚩")
-        assert application.desk.flagged == []
-        await town.volunteer.react(post, "🚩")
-        [found] = application.desk.flagged
-        assert (found.text, found.flagged_by, found.flagged_how) == (HATE, str(town.volunteer.id), "reaction")
-        assert found.priority is Priority.FLAGGED
+    town.governance.policies[town.community] = CommunityPolicy(reaction="🚩")
+    post = await town.author.send(town.square, HATE)
+    await town.volunteer.react(post, "👍")
+    await town.stranger.react(post, "🚩")
+    assert town.desk.flagged == []
+    await town.volunteer.react(post, "🚩")
+    [found] = town.desk.flagged
+    assert (found.text, found.flagged_by, found.flagged_how) == (HATE, str(town.volunteer.id), "reaction")
+    assert found.priority is Priority.FLAGGED
 
 
-async def test_without_the_intent_nothing_is_watched(application: FakeApplication) -> None:
+async def test_without_the_intent_nothing_is_watched(town: Town) -> None:
     """Reactions, AutoMod and watched channels need Discord to show words."""
-    async with application.run(application.client()) as env:
-        town = Town(env, application)
-        application.governance.policies[town.community] = CommunityPolicy(
-            reaction="🚩", watched_channels=(str(town.square.id),), review_channel=str(town.review.id)
-        )
-        post = await town.author.send(town.square, HATE)
-        await town.volunteer.react(post, "🚩")
-        await alert(env, town, post)
-        assert application.desk.flagged == [] and application.detector.read == []
+    town.governance.policies[town.community] = CommunityPolicy(
+        reaction="🚩", watched_channels=(str(town.square.id),), review_channel=str(town.review.id)
+    )
+    post = await town.author.send(town.square, HATE)
+    await town.volunteer.react(post, "🚩")
+    await alert(town.env, town, post)
+    assert town.desk.flagged == [] and town.detector.read == []
 
 
 # AutoMod
 
 
-async def test_an_alert_of_automod_offers_the_post_that_still_stands(application: FakeApplication) -> None:
+@READS_MESSAGES
+async def test_an_alert_of_automod_offers_the_post_that_still_stands(town: Town) -> None:
     """It was flagged by nobody but us, and waits behind people's flags."""
-    async with application.run(application.client(reads_messages=True)) as env:
-        town = Town(env, application)
-        application.governance.policies[town.community] = CommunityPolicy(review_channel=str(town.review.id))
-        post = await town.author.send(town.square, HATE)
-        await alert(env, town, post)
-        [found] = application.desk.flagged
-        assert (found.text, found.flagged_how, found.priority) == (HATE, "AutoMod", Priority.DETECTED)
-        assert found.flagged_by == str(env.bot.user.id)
+    town.governance.policies[town.community] = CommunityPolicy(review_channel=str(town.review.id))
+    post = await town.author.send(town.square, HATE)
+    await alert(town.env, town, post)
+    [found] = town.desk.flagged
+    assert (found.text, found.flagged_how, found.priority) == (HATE, "AutoMod", Priority.DETECTED)
+    assert found.flagged_by == str(town.env.bot.user.id)
 
 
-async def test_what_automod_took_away_needs_no_reply_and_spam_is_no_hate(application: FakeApplication) -> None:
+@READS_MESSAGES
+async def test_what_automod_took_away_needs_no_reply_and_spam_is_no_hate(town: Town) -> None:
     """Nobody could read a blocked message. Rules against spam are not ours."""
-    async with application.run(application.client(reads_messages=True)) as env:
-        town = Town(env, application)
-        application.governance.policies[town.community] = CommunityPolicy(review_channel=str(town.review.id))
-        post = await town.author.send(town.square, HATE)
-        await alert(env, town, None)
-        await alert(env, town, post, trigger=3)
-        assert application.desk.flagged == []
+    town.governance.policies[town.community] = CommunityPolicy(review_channel=str(town.review.id))
+    post = await town.author.send(town.square, HATE)
+    await alert(town.env, town, None)
+    await alert(town.env, town, post, trigger=3)
+    assert town.desk.flagged == []

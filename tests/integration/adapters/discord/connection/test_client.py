@@ -7,7 +7,6 @@ import logging
 import discord
 import pytest
 
-from adapters.discord.connection.client import DiscordOptions
 from adapters.discord.connection.refs import name_of
 from core.errors import AntiphonError, BadSettings, PlatformUnavailable
 from tests.conformance import reply_to
@@ -99,7 +98,7 @@ async def test_discord_out_of_reach_is_said() -> None:
     server.faults.add(Fault("GET", "/users/@me", 503, body={"message": "down", "code": 0}, times=5))
     async with server.running():
         with pytest.raises(PlatformUnavailable, match="could not be reached"):
-            await _run(LoopbackClient(DiscordOptions()))
+            await _run(LoopbackClient())
 
 
 # What it asks for, and what ends it
@@ -108,7 +107,7 @@ async def test_discord_out_of_reach_is_said() -> None:
 async def test_the_connection_asks_for_no_more_than_it_needs() -> None:
     """The intent to read messages is asked for only where the operator says so."""
     for reads_messages in (False, True):
-        client = LoopbackClient(DiscordOptions(reads_messages=reads_messages))
+        client = LoopbackClient(reads_messages=reads_messages)
         async with DiscordServer(DiscordState(FakeClock())).running() as server, connected(client):
             (intents,) = server.gateway.intents
         wanted = {name for name, is_set in discord.Intents._from_value(intents) if is_set}
@@ -126,7 +125,7 @@ async def test_a_bad_token_is_a_bad_setting(token: str) -> None:
     """A person who set it up reads what to do, not a traceback."""
     async with DiscordServer(DiscordState(FakeClock())).running():
         with pytest.raises(BadSettings) as caught:
-            await _run(LoopbackClient(DiscordOptions()), token)
+            await _run(LoopbackClient(), token)
     assert "developers/applications" in caught.value.remedy
     assert "wrong" not in str(caught.value)
 
@@ -136,20 +135,20 @@ async def test_a_token_that_the_gateway_refuses_is_a_bad_setting() -> None:
     async with DiscordServer(DiscordState(FakeClock())).running() as server:
         server.gateway.expects("another")
         with pytest.raises(BadSettings):
-            await _run(LoopbackClient(DiscordOptions()))
+            await _run(LoopbackClient())
 
 
 async def test_a_missing_intent_names_its_switch() -> None:
     """Discord closes the connection; the remedy is a switch in its portal."""
     async with DiscordServer(DiscordState(FakeClock(), shows_content=False)).running():
         with pytest.raises(BadSettings) as caught:
-            await _run(LoopbackClient(DiscordOptions(reads_messages=True)))
+            await _run(LoopbackClient(reads_messages=True))
     assert "Message Content Intent" in caught.value.remedy
 
 
 async def test_a_token_that_is_revoked_stops_the_client() -> None:
     """Every further request would count against the address; the first 401 ends it all, with a clear error."""
-    clock, client = FakeClock(), LoopbackClient(DiscordOptions(reads_messages=True))
+    clock, client = FakeClock(), LoopbackClient(reads_messages=True)
     async with DiscordServer(DiscordState(clock)).running() as server, connected(client) as running:
         wire = Wire(server, client, clock)
         server.token = "revoked"
@@ -176,7 +175,7 @@ async def test_every_part_is_installed_once_before_events_come() -> None:
         await asyncio.sleep(0)
         installed.append("ready" if client.is_ready() else "second")
 
-    client = LoopbackClient(DiscordOptions(), [sync_part, async_part])
+    client = LoopbackClient([sync_part, async_part])
     async with DiscordServer(DiscordState(FakeClock())).running() as server, connected(client):
         await server.gateway.drop()
         async with asyncio.timeout(GUARD_SECONDS):
@@ -192,7 +191,7 @@ async def test_an_error_of_an_installer_is_the_reason_why_it_ends() -> None:
 
     async with DiscordServer(DiscordState(FakeClock())).running():
         with pytest.raises(AntiphonError, match=r"No desk\."):
-            await _run(LoopbackClient(DiscordOptions(), [broken]))
+            await _run(LoopbackClient([broken]))
 
 
 async def test_a_failing_listener_leaves_no_words_in_the_logs(wire: Wire, caplog: pytest.LogCaptureFixture) -> None:

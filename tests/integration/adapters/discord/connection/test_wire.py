@@ -7,7 +7,7 @@ import discord
 import pytest
 from discord import app_commands
 
-from adapters.discord.connection.client import AntiphonClient, DiscordOptions
+from adapters.discord.connection.client import AntiphonClient
 from tests.fakes.discord.server import DiscordServer, DiscordState, LoopbackClient, connected
 from tests.fakes.discord.server.commands import invoke
 from tests.fakes.discord.server.spec import published
@@ -45,7 +45,7 @@ async def _install(client: AntiphonClient) -> None:
 
 async def test_commands_and_their_answers_fit_the_description() -> None:
     """Registered, used and answered over the wire without a complaint; the words of a targeted message come along."""
-    client = LoopbackClient(DiscordOptions(), [_install])
+    client = LoopbackClient([_install])
     state = DiscordState(FakeClock(), shows_content=False)
     async with DiscordServer(state).running() as server, connected(client):
         ids = {command["name"]: command["id"] for command in state.commands[""]}
@@ -72,7 +72,7 @@ async def test_cards_with_parts_fit_the_description() -> None:
     row: discord.ui.ActionRow[discord.ui.LayoutView] = discord.ui.ActionRow()
     row.add_item(discord.ui.Button(label="Approve", custom_id="antiphon:approve:1:1"))
     view.add_item(discord.ui.Container(discord.ui.TextDisplay("A case."), row))
-    client = LoopbackClient(DiscordOptions())
+    client = LoopbackClient()
     async with DiscordServer(DiscordState(FakeClock())).running() as server, connected(client):
         sent = await client.get_partial_messageable(CHANNEL_ID).send(view=view, nonce="card-1")
         await sent.edit(view=view)

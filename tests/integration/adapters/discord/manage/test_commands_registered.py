@@ -10,31 +10,27 @@ from core.errors import PlatformUnavailable
 from tests.fakes.discord.town import FakeApplication, Town
 
 
-async def test_commands_that_discord_refuses_are_told_with_what_to_do(application: FakeApplication) -> None:
+async def test_commands_that_discord_refuses_are_told_with_what_to_do(town: Town) -> None:
     """The remedy names the invitation's scope; the next start tells them again."""
-    client = application.client()
-    async with application.run(client) as env:
-        env.inject_error("PUT", "/applications/*/commands", status=403, code=50001)
-        with pytest.raises(PlatformUnavailable) as refused:
-            await tell_commands(client)
-        assert "applications.commands" in refused.value.remedy
-        await tell_commands(client)
+    town.env.inject_error("PUT", "/applications/*/commands", status=403, code=50001)
+    with pytest.raises(PlatformUnavailable) as refused:
+        await tell_commands(town.env.bot)
+    assert "applications.commands" in refused.value.remedy
+    await tell_commands(town.env.bot)
 
 
 async def test_a_long_wait_for_the_commands_keeps_nothing_else_back(
-    application: FakeApplication, monkeypatch: pytest.MonkeyPatch
+    town: Town, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A wait that the client does not sit out is told as Discord's refusal is, and the start goes on."""
-    client = application.client()
 
     async def limited() -> list[Any]:
         raise discord.RateLimited(600)
 
-    async with application.run(client):
-        monkeypatch.setattr(client.tree, "sync", limited)
-        with pytest.raises(PlatformUnavailable) as refused:
-            await tell_commands(client)
-        assert "again later" in refused.value.remedy
+    monkeypatch.setattr(town.env.bot.tree, "sync", limited)
+    with pytest.raises(PlatformUnavailable) as refused:
+        await tell_commands(town.env.bot)
+    assert "again later" in refused.value.remedy
 
 
 async def test_names_and_descriptions_are_translated_where_the_catalog_has_them(

@@ -7,7 +7,6 @@ import pytest
 
 from adapters.common.capture.flagged_posts import Flag
 from adapters.discord.capture import SeenMessage
-from adapters.discord.connection.client import DiscordOptions
 from adapters.discord.connection.refs import NAME, Readable, place_of
 from adapters.discord.platform import DiscordPlatform
 from core.desk.rules.platforms import ChatPlatform
@@ -67,7 +66,7 @@ class TestDiscord(PlatformConformance):
     @pytest.fixture
     async def harness(self) -> AsyncIterator[PlatformHarness]:
         clock = FakeClock()
-        client = LoopbackClient(DiscordOptions(reads_messages=True))
+        client = LoopbackClient(reads_messages=True)
         state = DiscordState(clock)
         state.roles[GUILD_ID]["permissions"] = str(SEES_ALL.value)
         async with DiscordServer(state).running() as server, connected(client):

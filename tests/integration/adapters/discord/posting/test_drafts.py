@@ -14,7 +14,6 @@ import discord
 import pytest
 from hypothesis import strategies as st
 
-from adapters.discord.connection.client import DiscordOptions
 from adapters.discord.platform import DiscordPlatform
 from core.engine.wording.final_text import check_sendable
 from core.errors import BadInput, PlatformUnavailable
@@ -143,7 +142,7 @@ class _Sender:
         )
 
     async def _begin(self) -> None:
-        client = LoopbackClient(DiscordOptions())
+        client = LoopbackClient()
         account: Any = self._state.users[BOT_ID]
         client._connection.user = discord.ClientUser(state=client._connection, data=account)
         vars(client.http)["_HTTPClient__session"] = self._wire

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from adapters.discord.connection.client import HOLDS_SECONDS, DiscordOptions, acting, acts
+from adapters.discord.connection.client import HOLDS_SECONDS, acting, acts
 from adapters.discord.connection.refs import revision_of
 from adapters.discord.platform import DiscordPlatform, DiscordRoles
 from core.desk.rules.policy import CommunityPolicy
@@ -80,7 +80,7 @@ async def test_a_hidden_history_is_not_taken_for_an_empty_one(wire: Wire) -> Non
 async def test_without_the_intent_only_the_revision_is_told() -> None:
     """The words are hidden; that they were not edited can be told, and our own words can be read."""
     clock = FakeClock()
-    client = LoopbackClient(DiscordOptions())
+    client = LoopbackClient()
     async with DiscordServer(DiscordState(clock, shows_content=False)).running() as server, connected(client):
         wire = Wire(server, client, clock)
         ref = wire.written()

@@ -10,7 +10,7 @@ from typing import cast
 
 import pytest
 
-from adapters.mastodon.capture import Capture, install
+from adapters.mastodon.capture import Capture
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
 from adapters.mastodon.connection.updates import MastodonDispatcher, inbox_update, newest
 from adapters.mastodon.speech import plain_text
@@ -65,7 +65,7 @@ class CaptureTown:
     async def running(self) -> AsyncIterator[CaptureTown]:
         """Logged in, with the listeners in place."""
         await self.client.open()
-        self.capture = install(self.client, self._bookmark, detector=self.detector)  # type: ignore[arg-type]  # cursors
+        self.capture = Capture(self.client, self._bookmark, self.detector)  # type: ignore[arg-type]  # cursors
         try:
             yield self
         finally:

@@ -1,11 +1,9 @@
 """Mentions: "@bot counter" in answer to a post, and whatever else people write to the bot."""
 
-from datetime import UTC, datetime
-
 import pytest
 
 from adapters.mastodon.capture import DirectAnswer
-from adapters.mastodon.connection.client import MENTION, NotificationEvent
+from adapters.mastodon.connection.client import NotificationEvent
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import Role
 from core.errors import PlatformBusy, PlatformUnavailable, StoreUnavailable
@@ -54,9 +52,7 @@ async def test_an_answer_that_reached_somebody_else_is_taken_back(
     status = await town.client.call(lambda api: api.status(asked["id"]))
     for number, name in enumerate((town.stranger.acct, "", "a b", f"ane @{town.stranger.acct}", "ane\n")):
         status.account.acct = name
-        await DirectAnswer(town.client, NotificationEvent(number, MENTION, status, datetime.now(UTC)), "en").tell(
-            "Words."
-        )
+        await DirectAnswer(town.client, NotificationEvent(number, status), "en").tell("Words.")
     assert len(town.server.asked("POST", "/api/v1/statuses")) == 1
     assert await town.people.written_by(town.server.bot) == []
     assert [one.levelname for one in caplog.records if "deleted" in one.getMessage()] == ["ERROR"]

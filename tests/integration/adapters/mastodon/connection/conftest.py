@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from adapters.common.arrivals import UpdateHandler
-from adapters.mastodon.connection.client import MENTION, MastodonClient, MastodonOptions, NotificationEvent
+from adapters.mastodon.connection.client import MastodonClient, MastodonOptions, NotificationEvent
 from adapters.mastodon.connection.refs import NAME
 from adapters.mastodon.connection.updates import MastodonDispatcher, NotificationPoll
 from adapters.mastodon.speech import text_of
@@ -120,7 +120,7 @@ def intake_at(database: Database, pauses: Pauses) -> MakeIntake:
             sleep=pauses.sleep,
         )
         made = Intake(client, inbox, handling, polling)
-        client.listen(MENTION, made.listen)
+        client.listen(made.listen)
         return made
 
     return make

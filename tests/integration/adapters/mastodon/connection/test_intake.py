@@ -194,28 +194,12 @@ async def test_a_mention_that_cannot_be_read_now_waits(
     assert pauses.seconds == [1, 2, 4]
 
 
-async def test_what_nobody_listens_to_is_counted_and_not_kept(
-    server: MastodonServer, intake: Intake, database: Database, ada: Person, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Also where software sends what it was not asked for."""
-    caplog.set_level(logging.INFO)
-    await server.town.follow(ada, server.bot)
-    await server.town.mention(ada, server.bot, "one")
-    intake.polling._kinds = lambda: ["mention", "follow"]  # type: ignore[method-assign]
-    async with intake.open():
-        await intake.until_heard(1)
-        assert await _settled(database, 1) == {UpdateState.DONE: 1}
-    assert intake.polling.ignored == {"follow": 1}
-    assert "'follow'" in caplog.text
-
-
-async def test_only_what_somebody_listens_to_is_asked_for(server: MastodonServer, intake: Intake, ada: Person) -> None:
+async def test_only_mentions_are_asked_for(server: MastodonServer, intake: Intake) -> None:
     """With what the account's policy would keep apart."""
-    intake.client.listen("quote", intake.listen)
     async with intake.open():
         await server.until(lambda: server.asked("GET", _PATH))
     query = server.asked("GET", _PATH)[0].query
-    assert query["types"] == ["mention", "quote"]
+    assert query["types"] == ["mention"]
     assert query["include_filtered"] == "true"
     assert not any("include_filtered" in each.query for each in server.requests if each.path != _PATH)
 

@@ -32,10 +32,8 @@ from core.desk.rules.roles import Person as Member
 from core.desk.schema import CaseRow, SuggestionRow
 from core.engine.pipeline import Engine
 from core.models import FlaggedPost, PostRef
-from tests.fakes.engine.brief import PATIENT, passage
-from tests.fakes.engine.evidence import FakeEvidence
-from tests.fakes.engine.readers import readers_saying
-from tests.fakes.engine.suggesting import hate_finding
+from tests.fakes.engine.brief import PATIENT
+from tests.fakes.engine.suggesting import drafting_engine
 from tests.fakes.mastodon.server.server import MastodonServer
 from tests.fakes.mastodon.town import JSON
 from tests.fakes.mastodon.whole import FAR, WholeTown, served
@@ -43,10 +41,6 @@ from tests.fakes.web.browsing import Browser, Page
 
 POST = "Muslims are terrorists, all of them."
 WARNING = "Answer to a post with a content warning"
-
-
-def _engine() -> Engine:
-    return Engine(hate_finding(draft="Everybody was new once."), FakeEvidence([passage()]), readers_saying(hate=0.99))
 
 
 async def _cases(town: WholeTown) -> list[CaseRow]:
@@ -98,7 +92,7 @@ def _was_asked_twice(town: WholeTown, path: str) -> bool:
 
 async def test_from_the_mention_to_the_reply(tmp_path: Path) -> None:
     """The page shows all that will stand there: the name, the words, our warning, its readers and its length."""
-    async with served(_engine(), tmp_path) as town:
+    async with served(drafting_engine(), tmp_path) as town:
         assert town.notes == [f"On Mastodon it is @antiphon@{town.server.domain}."]
         post = await _flagged(town)
         (told,) = await town.directs_to("volunteer")
@@ -127,7 +121,7 @@ async def test_from_the_mention_to_the_reply(tmp_path: Path) -> None:
 
 async def test_a_hashtag_that_the_place_asks_for_is_shown_and_ends_an_approval_of_before(tmp_path: Path) -> None:
     """Who was shown the reply without it approved something else."""
-    async with served(_engine(), tmp_path) as town, town.logged_in("moderator") as browser:
+    async with served(drafting_engine(), tmp_path) as town, town.logged_in("moderator") as browser:
         post = await _flagged(town, spoiler="")
         case = await _waiting(town)
         assert case is not None
@@ -149,7 +143,7 @@ async def test_a_hashtag_that_the_place_asks_for_is_shown_and_ends_an_approval_o
 
 async def test_what_does_not_fit_with_the_name_is_refused_before_it_is_approved(tmp_path: Path) -> None:
     """The text alone would fit, and comes back to who wrote it."""
-    async with served(_engine(), tmp_path) as town, town.logged_in("moderator") as browser:
+    async with served(drafting_engine(), tmp_path) as town, town.logged_in("moderator") as browser:
         name = "a" * 90
         town.people["author"] = town.server.town.add_account(name, FAR)
         await _flagged(town, spoiler="")
@@ -167,8 +161,10 @@ async def test_reports_and_watched_hashtags_become_cases(tmp_path: Path, monkeyp
     soon = partial(WatchedFeeds, look_seconds=0.2)
     monkeypatch.setattr("adapters.mastodon.capture.WatchedFeeds", soon)
     monkeypatch.setattr("bot.compose.mastodon.ReportFeed", partial(ReportFeed, poll_seconds=0.2))
-    watched: dict[str, Any] = {"watched_channels": ("#newcomers",), "keywords": ("parasites",)}
-    async with served(_engine(), tmp_path, has_reports=True, **watched) as town:
+    watched: dict[str, Any] = {"watched_channels": ("#newcomers", "general"), "keywords": ("parasites",)}
+    async with served(drafting_engine(), tmp_path, has_reports=True, **watched) as town:
+        (note,) = town.notes
+        assert note.endswith("general is watched, but it is neither a hashtag nor the word local.")
         people, instance = town.people, town.server.town
         for path in ("/api/v1/timelines/tag/newcomers", "/api/v1/admin/reports"):
             await town.server.until(partial(_was_asked_twice, town, path))
@@ -201,12 +197,6 @@ async def test_reports_and_watched_hashtags_become_cases(tmp_path: Path, monkeyp
         assert [await town.directs_to(who) for who in ("volunteer", "moderator")] == [[], []]
 
 
-async def test_a_closed_hashtag_is_told_to_who_runs_it(tmp_path: Path) -> None:
-    async with served(_engine(), tmp_path, watched_channels=("#newcomers", "general")) as town:
-        (note,) = town.notes
-        assert note.endswith("general is watched, but it is neither a hashtag nor the word local.")
-
-
 async def test_what_another_process_drafts_fits_where_it_will_be_posted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -215,7 +205,7 @@ async def test_what_another_process_drafts_fits_where_it_will_be_posted(
         "You want people gone who fix your roof, teach your children and wait beside you at the bus stop. Most of them "
         "came here to work and to be safe, as your grandparents may have done. Talk to one of them before you judge."
     )
-    engine = Engine(hate_finding(draft=long), FakeEvidence([passage()]), readers_saying(hate=0.99))
+    engine = drafting_engine(long)
 
     @asynccontextmanager
     async def opened(*_: object, **__: object) -> AsyncIterator[Engine]:

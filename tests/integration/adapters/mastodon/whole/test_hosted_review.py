@@ -20,13 +20,9 @@ from core.desk.communities.decisions import CommunityDesk
 from core.desk.rules.approval import CaseState
 from core.desk.rules.roles import Operator, Person, Role
 from core.desk.schema import AuditRow, CaseRow
-from core.engine.pipeline import Engine
 from tests.fakes.discord.messages import buttons_of, read_as_discord_shows, said_in
 from tests.fakes.discord.whole import NewServer, SimulatedClient, new_server
-from tests.fakes.engine.brief import passage
-from tests.fakes.engine.evidence import FakeEvidence
-from tests.fakes.engine.readers import readers_saying
-from tests.fakes.engine.suggesting import hate_finding
+from tests.fakes.engine.suggesting import drafting_engine
 from tests.fakes.mastodon.town import JSON
 from tests.fakes.mastodon.whole import FAR, WholeTown, served
 from tests.fakes.telegram.server.server import TelegramServer
@@ -37,23 +33,19 @@ OWN = "Most of us came from somewhere. You are all welcome here."
 _OPERATOR = Operator("operator")
 
 
-def _engine() -> Engine:
-    return Engine(hate_finding(draft="Everybody was new once."), FakeEvidence([passage()]), readers_saying(hate=0.99))
-
-
 @asynccontextmanager
 async def _with_discord(folder: Path) -> AsyncIterator[tuple[WholeTown, NewServer]]:
     connected = asyncio.get_running_loop().create_future()
 
-    def make(*args: Any) -> AntiphonClient:
-        client = SimulatedClient(*args)
+    def make(*args: Any, **how: Any) -> AntiphonClient:
+        client = SimulatedClient(*args, **how)
         client.env = connected
         return client
 
     def beside(settings: Settings) -> list[Any]:
         return [discord_platform(settings, make)]
 
-    async with served(_engine(), folder, beside) as town:
+    async with served(drafting_engine(), folder, beside) as town:
         server = new_server(await connected)
         await _reviewed_in(town, f"discord/{server.room.id}")
         yield town, server
@@ -68,7 +60,7 @@ async def _with_telegram(folder: Path) -> AsyncIterator[tuple[WholeTown, NewGrou
             wanted = TelegramSettings(token=SecretStr(telegram.token), api_url=telegram.url)
             return [telegram_platform(settings.model_copy(update={"telegram": wanted}))]
 
-        town = await stack.enter_async_context(served(_engine(), folder, beside))
+        town = await stack.enter_async_context(served(drafting_engine(), folder, beside))
         group = new_group(telegram)
         await _reviewed_in(town, f"telegram/{group.room}")
         yield town, group
@@ -128,14 +120,28 @@ async def _posted_once(town: WholeTown, post: JSON, text: str) -> None:
 
 
 async def test_a_case_is_edited_and_approved_on_discord_and_posted_on_mastodon_once(tmp_path: Path) -> None:
-    """From the mention to the card, the text of one's own, the exact text once more, and the reply."""
+    """From the mention to the card, the text of one's own, the exact text once more, and the reply.
+
+    The roles of the server do not count: the roles in the case's own community do, at each step.
+    """
     async with _with_discord(tmp_path) as (town, server):
-        await _is_moderator(town, "discord", server.people["moderator"].id)
+        await server.set_up()
         post = await _flagged(town)
         card = await server.until(lambda: server.card("Waits for your decision."))
         covered = [each for each in card.split("||")[1::2] if "go back where" in each]
         assert covered and card.count("go back where") == len(covered)
         assert f"mastodon · {town.server.domain}" in card
+        for who in ("owner", "second"):
+            refused = await server.click(who, "Approve draft 1…")
+            assert "Only moderators and managers can approve replies here." in said_in(refused)
+        mikel = server.people["moderator"].id
+        await _is_moderator(town, "discord", mikel)
+        shown = await server.click("moderator", "Approve draft 1…")
+        await _is_moderator(town, "discord", mikel, is_one=False)
+        refused = await server.press("moderator", shown.response, "Yes, post this reply")
+        assert "Only moderators and managers can approve replies here." in said_in(refused)
+        assert await _is_in(town, CaseState.IN_REVIEW)
+        await _is_moderator(town, "discord", mikel)
         opened = await server.click("moderator", "Edit draft 1…")
         shown = await server.people["moderator"].submit_modal(opened, {"text": OWN})
         said = said_in(shown)
@@ -147,25 +153,6 @@ async def test_a_case_is_edited_and_approved_on_discord_and_posted_on_mastodon_o
         assert buttons_of(shown.response.components) == {}
         assert len(server.cards()) == 1
         assert server.replies() == []
-
-
-async def test_who_has_no_role_or_lost_it_decides_nothing_on_discord(tmp_path: Path) -> None:
-    """The roles of the server do not count: the roles in the case's own community do, at each step."""
-    async with _with_discord(tmp_path) as (town, server):
-        await server.set_up()
-        post = await _flagged(town)
-        await server.until(lambda: server.card("Waits for your decision."))
-        for who in ("owner", "second"):
-            refused = await server.click(who, "Approve draft 1…")
-            assert "Only moderators and managers can approve replies here." in said_in(refused)
-        mikel = server.people["moderator"].id
-        await _is_moderator(town, "discord", mikel)
-        shown = await server.click("moderator", "Approve draft 1…")
-        await _is_moderator(town, "discord", mikel, is_one=False)
-        refused = await server.press("moderator", shown.response, "Yes, post this reply")
-        assert "Only moderators and managers can approve replies here." in said_in(refused)
-        assert await _is_in(town, CaseState.IN_REVIEW)
-        assert await _replies(town, post) == []
 
 
 async def test_a_case_is_edited_and_approved_on_telegram_and_posted_on_mastodon_once(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ class WatchedTown:
         options = TelegramOptions(self.server.token, self.server.url)
         client = TelegramClient(options, cast(Casework, self.desk), self.governance)
         await client.open()
-        self.capture = events.install(client, detector=self.detector)
+        self.capture = events.Capture(client, self.detector)
         inbox = StoredInbox(self.database, NAME, client.own_id(), name)
         handling = UpdateHandler(TelegramDispatcher(client), inbox, sleep=self._pauses.sleep)
         polling = UpdatePoll(client, inbox, handling.wake, sleep=self._pauses.sleep)

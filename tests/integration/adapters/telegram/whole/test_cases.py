@@ -14,11 +14,7 @@ from adapters.telegram.speech import BREAK
 from bot.compose.telegram import telegram_platform
 from bot.serve.platforms import ServedPlatform
 from bot.settings import Settings
-from core.engine.pipeline import Engine
-from tests.fakes.engine.brief import passage
-from tests.fakes.engine.evidence import FakeEvidence
-from tests.fakes.engine.readers import readers_saying
-from tests.fakes.engine.suggesting import hate_finding
+from tests.fakes.engine.suggesting import drafting_engine
 from tests.fakes.machine.clock import RunningClock
 from tests.fakes.telegram.server.state import JSON
 from tests.fakes.telegram.whole import NewGroup, labels_of, served
@@ -32,13 +28,12 @@ OWN = "Most of us came from somewhere. You are all welcome here."
 
 @asynccontextmanager
 async def _set_up(folder: Path, clock: RunningClock, *, is_posting: bool) -> AsyncIterator[NewGroup]:
-    engine = Engine(hate_finding(draft="Everybody was new once."), FakeEvidence([passage()]), readers_saying(hate=0.99))
     limiter = TelegramLimiter(seconds_now=lambda: clock().timestamp())
 
     def build(settings: Settings) -> list[ServedPlatform]:
         return [telegram_platform(settings, make_client=partial(TelegramClient, limiter=limiter))]
 
-    async with served(engine, folder, clock=clock, undo_seconds=UNDO_SECONDS, build=build) as town:
+    async with served(drafting_engine(), folder, clock=clock, undo_seconds=UNDO_SECONDS, build=build) as town:
         await town.set_up(is_posting=is_posting)
         yield town
 

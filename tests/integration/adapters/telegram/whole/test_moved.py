@@ -4,11 +4,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from core.engine.pipeline import Engine
-from tests.fakes.engine.brief import passage
-from tests.fakes.engine.evidence import FakeEvidence
-from tests.fakes.engine.readers import readers_saying
-from tests.fakes.engine.suggesting import hate_finding
+from tests.fakes.engine.suggesting import drafting_engine
 from tests.fakes.telegram.whole import served
 
 
@@ -19,8 +15,7 @@ async def test_a_served_group_is_the_same_community_afterwards(tmp_path: Path) -
         with closing(sqlite3.connect(tmp_path / "antiphon.db")) as database:
             return [name for (name,) in database.execute("SELECT name FROM communities WHERE platform = 'telegram'")]
 
-    engine = Engine(hate_finding(draft="Everybody was new once."), FakeEvidence([passage()]), readers_saying())
-    async with served(engine, tmp_path) as town:
+    async with served(drafting_engine(), tmp_path) as town:
         town.flag("moderator", town.say("author", "They are vermin and should go."))
         await town.until(lambda: names() == [str(town.square)])
         new = town.server.town.migrate(town.square)

@@ -81,10 +81,12 @@ def test_what_is_for_us_alone_is_urgent() -> None:
     assert (kept.lane, kept.is_urgent) == ("7!", True)
 
 
-@pytest.mark.parametrize("missing", ["status", "account"])
-def test_what_is_about_no_status_is_not_kept(missing: str) -> None:
+@pytest.mark.parametrize("other", [{"status": None}, {"account": None}, {"type": "follow"}])
+def test_what_is_no_mention_is_not_kept(other: dict[str, Any]) -> None:
+    """Some software sends what it was not asked for."""
     said = _said()
-    said[missing] = None
+    for name, value in other.items():
+        said[name] = value
     assert inbox_update(said) is None
 
 
