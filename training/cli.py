@@ -324,9 +324,9 @@ def learnt_and_held_out(also: Sequence[str] | None, licence: str) -> tuple[dict[
     groups = {split: examples.groups(split) for split in ("train", "dev")}
     licences = {"Antiphon's own texts": LICENCE}
     for published in (parse(text, licence) for text in also or ()):
-        taught = read_set(published)
-        groups["train"] += taught.groups
-        for reason, count in taught.left_out.items():
+        taught, left_out = read_set(published)
+        groups["train"] += taught
+        for reason, count in left_out.items():
             Console().print(f"{published.name}: {count:,} rows are left out ({reason}).")
         licences[published.name] = published.licence
     return groups, licences
@@ -337,13 +337,13 @@ def _pairs_from(lessons: Path, out: Path | None) -> None:
     import numpy as np
 
     from training.decisions import check_enough, decisions_of, kept, one_community, read_lessons, trust
-    from training.online.run import reader_of_drafts, refuses
+    from training.online.run import readers, refuses
 
     rows = read_lessons(lessons)
     one_community(rows)
     decisions = list(decisions_of(rows, refuses))
     check_enough(decisions)
-    trusted = trust(decisions, reader_of_drafts())
+    trusted = trust(decisions, readers().drafts)
     table = Table("moderator", "decisions", "as the others", "weight")
     for moderator in trusted:
         table.add_row(

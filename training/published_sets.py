@@ -58,21 +58,10 @@ class PublishedSet:
     licence: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReadSet:
-    """What a set teaches.
+def read_set(published: PublishedSet) -> tuple[list[Group], Mapping[str, int]]:
+    """The replies of a set, those to one post together, and how many rows were left out, by the reason.
 
-    Attributes:
-        groups: the replies, those to one post together.
-        left_out: how many rows were left out, by the reason.
-    """
-
-    groups: list[Group]
-    left_out: Mapping[str, int]
-
-
-def read_set(published: PublishedSet) -> ReadSet:
-    """The replies of a set. Of several intents of one row the first that is one of ours counts.
+    Of several intents of one row the first that is one of ours counts.
 
     Left out are rows without a post or a reply, rows whose intents are none of ours, posts in a language that Antiphon
     does not write, and a reply that stood before: a set with paraphrased posts would teach it several times.
@@ -101,7 +90,7 @@ def read_set(published: PublishedSet) -> ReadSet:
         else:
             seen_before.add(text)
             of_post[post].append(Example(reply_prompt(post, intent, language), text, published.name))
-    return ReadSet([tuple(examples) for examples in of_post.values()], dict(left_out))
+    return [tuple(examples) for examples in of_post.values()], dict(left_out)
 
 
 def parse(text: str, licence: str) -> PublishedSet:

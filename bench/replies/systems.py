@@ -27,7 +27,7 @@ from core.engine.scoring.gates import GateContext
 from core.engine.scoring.grounding import NAME, unsupported
 from core.engine.wording.slurs import slurs_in
 from core.engine.wording.text import sentences
-from core.models import Action, Brief, Evidence, FlaggedPost, PostRef, Reading, Suggestion, TargetGroup, Verdict
+from core.models import Action, Brief, Evidence, FlaggedPost, PostRef, Reading, Suggestion, TargetGroup
 
 _LOOKS_EVERY_SECONDS = 0.1
 
@@ -177,8 +177,6 @@ class FirstReply:
     seconds: float
     first_draft_seconds: float | None = None
     dropped: int = 0
-    facts: int = 0
-    facts_supported: int = 0
 
 
 @dataclass(frozen=True)
@@ -187,8 +185,7 @@ class SystemOutcome:
 
     ``model_seconds`` is the time in which a call of the language model was in flight, ``embedding_seconds`` the time in
     which the embedding model worked (``None`` where it worked for other posts meanwhile), ``dropped`` the number of
-    drafts that a gate stopped, ``facts`` the number of factual sentences in the reply, ``flags`` why a person should
-    look at it.
+    drafts that a gate stopped, ``flags`` why a person should look at it.
     """
 
     system: str
@@ -203,8 +200,6 @@ class SystemOutcome:
     completion_tokens: int
     peak_mib: float
     dropped: int
-    facts: int
-    facts_supported: int
     flags: list[str]
 
     @property
@@ -239,8 +234,6 @@ async def answer(
         completion_tokens=meter.completion_tokens,
         peak_mib=peak.mib,
         dropped=first.dropped,
-        facts=first.facts,
-        facts_supported=first.facts_supported,
         flags=flags,
     )
 
@@ -250,12 +243,11 @@ def system_named(name: str, profiles: Callable[[str], Profile] = PROFILES.__geti
     return plain if name == PLAIN else under(profiles(name))
 
 
-def under(profile: Profile, claim: str | None = None) -> Answering:
-    """The engine under a profile; ``claim`` as a moderator would choose it."""
+def under(profile: Profile) -> Answering:
 
     async def suggest(engine: Engine, sample: Sample) -> FirstReply:
         started = time.monotonic()
-        suggestion = await engine.suggest(Request(post_of(sample), profile, claim=claim))
+        suggestion = await engine.suggest(Request(post_of(sample), profile))
         return first_reply(suggestion, time.monotonic() - started)
 
     return suggest
@@ -285,7 +277,6 @@ def brief_of(sample: Sample) -> Brief:
 def first_reply(suggestion: Suggestion, seconds: float) -> FirstReply:
     """What the engine would have said, with the number of drafts that its notes say were dropped."""
     first = suggestion.drafts[0] if suggestion.drafts else None
-    receipts = first.receipts if first else ()
     dropped = (_DROPPED.match(text) for text in suggestion.degraded)
     return FirstReply(
         reply=first.text if first else "",
@@ -293,6 +284,4 @@ def first_reply(suggestion: Suggestion, seconds: float) -> FirstReply:
         seconds=seconds,
         first_draft_seconds=suggestion.cost.first_draft_seconds,
         dropped=sum(int(match.group(1)) for match in dropped if match),
-        facts=len(receipts),
-        facts_supported=sum(receipt.verdict is Verdict.SUPPORTED for receipt in receipts),
     )

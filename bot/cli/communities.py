@@ -32,7 +32,7 @@ CommunityName = Annotated[
     str, typer.Argument(metavar="COMMUNITY", help="As PLATFORM/NAME; `antiphon community list` shows them.")
 ]
 Reason = Annotated[str, typer.Option("--reason", metavar="WORDS", help="Why, in a few words; it is recorded.")]
-community = typer.Typer(help="Communities: roles, posting, the review channel, the kill switch.", no_args_is_help=True)
+app = typer.Typer(help="Communities: roles, posting, the review channel, the kill switch.", no_args_is_help=True)
 role = typer.Typer(help="Roles in a community.", no_args_is_help=True)
 Scope = Annotated[str, typer.Argument(metavar="COMMUNITY", help="As PLATFORM/NAME; leave it out with --everywhere.")]
 Everywhere = Annotated[bool, typer.Option("--everywhere", help="In all communities.")]
@@ -67,10 +67,10 @@ def switch(is_on: bool) -> str:
     return "on" if is_on else "off"
 
 
-community.add_typer(role, name="role")
+app.add_typer(role, name="role")
 
 
-@community.command(name="list")
+@app.command(name="list")
 def list_(as_json: JsonOption = False, config: ConfigOption = None) -> None:
     """List the communities, and whether Antiphon posts there."""
 
@@ -91,7 +91,7 @@ def list_(as_json: JsonOption = False, config: ConfigOption = None) -> None:
     do(config, work)
 
 
-@community.command()
+@app.command()
 def show(place: CommunityName, as_json: JsonOption = False, config: ConfigOption = None) -> None:
     """Show a community: its people, and what was changed."""
 
@@ -142,7 +142,7 @@ def revoke(place: CommunityName, user: User, wanted: Wanted, reason: Reason = ""
     do(config, work)
 
 
-@community.command()
+@app.command()
 def posting(
     place: CommunityName,
     is_on: Annotated[bool | None, typer.Option("--on/--off", help="Post what is approved, or post nothing.")] = None,
@@ -159,7 +159,7 @@ def posting(
     do(config, work)
 
 
-@community.command()
+@app.command()
 def review(
     place: CommunityName,
     channel: Annotated[
@@ -201,7 +201,7 @@ def _reviewing(settings: Settings, standings: Sequence[SeenPlatform]) -> set[str
     return names & connected if there else names
 
 
-@community.command()
+@app.command()
 def learning(
     place: CommunityName,
     is_on: Annotated[bool | None, typer.Option("--on/--off", help="Whether its managers allow it.")] = None,
@@ -217,7 +217,7 @@ def learning(
     do(config, work)
 
 
-@community.command(name="lessons")
+@app.command(name="lessons")
 def write_lessons(
     place: CommunityName,
     file: Annotated[Path, typer.Option("--out", metavar="FILE", help="The file to write, as JSON lines.")],
@@ -235,7 +235,7 @@ def write_lessons(
     run(config, work)
 
 
-@community.command()
+@app.command()
 def pause(place: Scope = "", everywhere: Everywhere = False, reason: Reason = "", config: ConfigOption = None) -> None:
     """Stop all posting in a community, or everywhere, at once."""
 
@@ -247,7 +247,7 @@ def pause(place: Scope = "", everywhere: Everywhere = False, reason: Reason = ""
     do(config, work)
 
 
-@community.command()
+@app.command()
 def resume(place: Scope = "", everywhere: Everywhere = False, reason: Reason = "", config: ConfigOption = None) -> None:
     """Allow posting again. What was approved and still holds is sent after the usual checks."""
 

@@ -29,9 +29,7 @@ from bot.settings import (
 )
 from core.errors import BadInput
 
-config = typer.Typer(
-    help="The settings: what holds, where it comes from, and which files are read.", no_args_is_help=True
-)
+app = typer.Typer(help="The settings: what holds, where it comes from, and which files are read.", no_args_is_help=True)
 _LOGIN: Final = re.compile(r"(?<=://)\S+(?=@)")
 _DEFAULT: Final = "default"
 
@@ -50,7 +48,7 @@ class ShownKey:
     origin: str
 
 
-@config.command()
+@app.command()
 def show(
     under: Annotated[
         str, typer.Argument(metavar="KEY", help="A key such as llm.model, or a table such as desk; all if not given.")
@@ -80,7 +78,7 @@ def show(
     run_to_exit(work)
 
 
-@config.command()
+@app.command()
 def path(as_json: JsonOption = False, config: ConfigOption = None) -> None:
     """Print the file that settings are read from; where there is none, where your own belongs."""
 

@@ -17,7 +17,7 @@ from core.desk.database.connection import check_there, connected, missing, trans
 from core.desk.database.revisions import is_known, may_use, newest, revision_of, unknown_revision, upgrade
 from core.desk.upkeep import backups
 
-db = typer.Typer(help="The database with all cases.", no_args_is_help=True)
+app = typer.Typer(help="The database with all cases.", no_args_is_help=True)
 
 FolderOption = Annotated[
     Path | None,
@@ -27,7 +27,7 @@ FolderOption = Annotated[
 ]
 
 
-@db.command("upgrade")
+@app.command("upgrade")
 def upgrade_command(config: ConfigOption = None, folder: FolderOption = None) -> None:
     """Bring the database to this version's tables. SQLite is backed up first; of PostgreSQL make a backup before."""
 
@@ -60,7 +60,7 @@ def upgrade_command(config: ConfigOption = None, folder: FolderOption = None) ->
     run(config, work)
 
 
-@db.command("backup")
+@app.command("backup")
 def backup_command(config: ConfigOption = None, folder: FolderOption = None) -> None:
     """Copy the database, also while Antiphon runs. The installation's secret is not in it: keep that apart."""
 
@@ -74,7 +74,7 @@ def backup_command(config: ConfigOption = None, folder: FolderOption = None) -> 
     run(config, work)
 
 
-@db.command("restore")
+@app.command("restore")
 def restore_command(
     file: Annotated[Path, typer.Argument(metavar="BACKUP", help="The file with it.")],
     force: Annotated[
@@ -95,7 +95,7 @@ def restore_command(
     run(config, work)
 
 
-@db.command("check")
+@app.command("check")
 def check_command(as_json: JsonOption = False, config: ConfigOption = None) -> None:
     """Check that the database is whole, of this version, and durable."""
 

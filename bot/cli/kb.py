@@ -451,7 +451,7 @@ _TRUSTED: Final = {
 }
 
 
-kb = typer.Typer(help="The knowledge base: search it, collect documents, accept what is served.", no_args_is_help=True)
+app = typer.Typer(help="The knowledge base: search it, collect documents, accept what is served.", no_args_is_help=True)
 
 Ids = Annotated[
     list[str], typer.Argument(metavar="DOCUMENT", help="Ids, or numbers of `kb waiting`; `kb export` lists all.")
@@ -638,4 +638,4 @@ _IN_ORDER_OF_USE: Final = (
 )
 for _panel, _commands in _IN_ORDER_OF_USE:
     for _command in _commands:
-        kb.command(rich_help_panel=_panel)(_command)
+        app.command(rich_help_panel=_panel)(_command)

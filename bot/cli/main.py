@@ -15,11 +15,10 @@ quotation marks.
 
 import os
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module, metadata
 from io import TextIOWrapper
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, Any, Final
 
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
@@ -29,8 +28,6 @@ from bot.cli.command import EXIT_UNAVAILABLE, EXIT_WRONG_CALL, complain
 from core.errors import AntiphonError, BadInput
 
 HELP_NAMES: Final[dict[str, Any]] = {"help_option_names": ["-h", "--help"]}
-_BEGIN, _REVIEW, _COMMUNITIES = "Begin here", "Review", "Communities"
-_KNOWLEDGE, _RUN, _AFTER = "Knowledge", "Run it", "Look after it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,22 +38,20 @@ class Later:
         name: how it is called.
         panel: the heading that it stands under in the list.
         help: one line of the list.
-        module: where it is defined.
-        attribute: the ``Typer`` there: the group of this name, or one that holds the command.
+        module: where it is defined: its ``app`` is the group of this name, or holds the command.
     """
 
     name: str
     panel: str
     help: str
     module: str
-    attribute: str = "app"
 
     def named(self) -> TyperCommand:
         """Its line of the list; nothing is loaded."""
         return TyperCommand(self.name, help=self.help, rich_help_panel=self.panel)
 
     def load(self) -> Any:
-        group = get_group(getattr(import_module(self.module), self.attribute))
+        group = get_group(import_module(self.module).app)
         command = group.commands.get(self.name, group)
         command.name = self.name
         _plain(command, command.context_class(command, **HELP_NAMES))
@@ -64,13 +59,11 @@ class Later:
 
 
 class LazyCommands(TyperGroup):
-    """The commands of ``later``, in their order."""
-
-    later: ClassVar[Sequence[Later]] = ()
+    """The commands of ``LATER``, in their order."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.commands = {each.name: each.named() for each in self.later}
+        self.commands = {each.name: each.named() for each in LATER}
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         _plain(self, ctx)
@@ -92,7 +85,7 @@ class LazyCommands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """The command that is called, loaded."""
         name, command, rest = super().resolve_command(ctx, args)
-        if later := next((each for each in self.later if each.name == name), None):
+        if later := next((each for each in LATER if each.name == name), None):
             command = later.load()
         return name, command, rest
 
@@ -112,102 +105,74 @@ def _no_type(ctx: Any) -> None:
     """What an argument's type is called: its name says it."""
 
 
-LATER: Final = (
-    Later("draft", _BEGIN, "Draft replies to one post.", "bot.cli.draft"),
-    Later(
-        "check",
-        _BEGIN,
-        "Say whether a reply may stand under a post: refused, warned of or fine, and why.",
-        "bot.cli.check",
-    ),
-    Later(
-        "read",
-        _BEGIN,
-        "Say what a post does: whether it is hateful, whom it attacks, how, and how sure that is.",
-        "bot.cli.check",
-    ),
-    Later(
-        "demo",
-        _BEGIN,
-        "Show three posts of a sample community, from flag to reply. It asks nothing and ends by itself.",
-        "bot.cli.start",
-    ),
-    Later(
-        "setup",
-        _BEGIN,
-        "Set Antiphon up by questions: a model, a chat platform, and a community in shadow mode. It can be run again.",
-        "bot.cli.setup",
-    ),
-    Later(
-        "run",
-        _REVIEW,
-        "Decide about posts on a page of this machine: a sample community's, or your own. No chat platform is served.",
-        "bot.cli.start",
-    ),
-    Later(
-        "community",
-        _COMMUNITIES,
-        "Communities: roles, posting, the review channel, the kill switch.",
-        "bot.cli.communities",
-        "community",
-    ),
-    Later(
-        "mastodon",
-        _COMMUNITIES,
-        "Mastodon: log in, look at the account, its team, and the instances that it may answer.",
-        "bot.cli.mastodon",
-        "mastodon",
-    ),
-    Later("kb", _KNOWLEDGE, "The knowledge base: the facts that ship, and documents of your own.", "bot.cli.kb", "kb"),
-    Later(
-        "serve",
-        _RUN,
-        "Serve every configured chat platform until Ctrl-C or SIGTERM. If one fails, the others go on.",
-        "bot.cli.serve",
-    ),
-    Later("web", _RUN, "The dashboard: accounts, and links that log in once.", "bot.cli.web", "web"),
-    Later(
-        "worker",
-        _RUN,
-        "Draft replies for the cases of the configured database, until Ctrl-C or SIGTERM.",
-        "bot.cli.worker",
-    ),
-    Later("doctor", _AFTER, "Check whether everything is there, and say what to do where it is not.", "bot.cli.start"),
-    Later(
-        "config",
-        _AFTER,
-        "The settings: what holds, where it comes from, and which files are read.",
-        "bot.cli.config",
-        "config",
-    ),
-    Later("model", _AFTER, "The language model: what it is fit for.", "bot.cli.model", "model"),
-    Later("train", _AFTER, "Train the small models, and a writer of your own.", "training.cli"),
-    Later("db", _AFTER, "The database with all cases.", "bot.cli.db", "db"),
-    Later("schedule", _AFTER, "Chores that are done from time to time.", "bot.cli.privacy", "privacy"),
-    Later(
-        "erase",
-        _AFTER,
-        "Erase a person: what they wrote or typed, their roles, and what ties them to their pseudonym.",
-        "bot.cli.privacy",
-        "privacy",
-    ),
-    Later(
-        "export",
-        _AFTER,
-        "Write the cases of a community to a file. People are pseudonyms in it.",
-        "bot.cli.privacy",
-        "privacy",
-    ),
+_COMMANDS: Final = {
+    "Begin here": {
+        "draft": ("bot.cli.draft", "Draft replies to one post."),
+        "check": ("bot.cli.check", "Say whether a reply may stand under a post: refused, warned of or fine, and why."),
+        "read": (
+            "bot.cli.check",
+            "Say what a post does: whether it is hateful, whom it attacks, how, and how sure that is.",
+        ),
+        "demo": (
+            "bot.cli.start",
+            "Show three posts of a sample community, from flag to reply. It asks nothing and ends by itself.",
+        ),
+        "setup": (
+            "bot.cli.setup",
+            "Set Antiphon up by questions: a model, a chat platform, and a community in shadow mode. "
+            "It can be run again.",
+        ),
+    },
+    "Review": {
+        "run": (
+            "bot.cli.start",
+            "Decide about posts on a page of this machine: a sample community's, or your own. "
+            "No chat platform is served.",
+        ),
+    },
+    "Communities": {
+        "community": ("bot.cli.communities", "Communities: roles, posting, the review channel, the kill switch."),
+        "mastodon": (
+            "bot.cli.mastodon",
+            "Mastodon: log in, look at the account, its team, and the instances that it may answer.",
+        ),
+    },
+    "Knowledge": {
+        "kb": ("bot.cli.kb", "The knowledge base: the facts that ship, and documents of your own."),
+    },
+    "Run it": {
+        "serve": (
+            "bot.cli.serve",
+            "Serve every configured chat platform until Ctrl-C or SIGTERM. If one fails, the others go on.",
+        ),
+        "web": ("bot.cli.web", "The dashboard: accounts, and links that log in once."),
+        "worker": (
+            "bot.cli.worker",
+            "Draft replies for the cases of the configured database, until Ctrl-C or SIGTERM.",
+        ),
+    },
+    "Look after it": {
+        "doctor": ("bot.cli.start", "Check whether everything is there, and say what to do where it is not."),
+        "config": ("bot.cli.config", "The settings: what holds, where it comes from, and which files are read."),
+        "model": ("bot.cli.model", "The language model: what it is fit for."),
+        "train": ("training.cli", "Train the small models, and a writer of your own."),
+        "db": ("bot.cli.db", "The database with all cases."),
+        "schedule": ("bot.cli.privacy", "Chores that are done from time to time."),
+        "erase": (
+            "bot.cli.privacy",
+            "Erase a person: what they wrote or typed, their roles, and what ties them to their pseudonym.",
+        ),
+        "export": ("bot.cli.privacy", "Write the cases of a community to a file. People are pseudonyms in it."),
+    },
+}
+LATER: Final = tuple(
+    Later(name, panel, line, module) for panel, each in _COMMANDS.items() for name, (module, line) in each.items()
 )
 """Every command, in the order of use."""
 
 
-class _Root(LazyCommands):
-    later = LATER
-
-
 app = typer.Typer(
-    cls=_Root,
+    cls=LazyCommands,
     help="Antiphon drafts counterspeech that people review, edit and approve.",
     no_args_is_help=True,
     context_settings=HELP_NAMES,

@@ -27,7 +27,7 @@ from core.desk.rules.policy import NO_RULES, CommunityPolicy, PlaceRules
 from core.desk.rules.roles import Person, Role
 from core.errors import BadInput
 
-mastodon = typer.Typer(
+app = typer.Typer(
     help="Mastodon: log in, look at the account, its team, and the instances that it may answer.", no_args_is_help=True
 )
 _T = TypeVar("_T")
@@ -40,7 +40,7 @@ Accounts = Annotated[
 ]
 
 
-@mastodon.command()
+@app.command()
 def login(
     instance: Annotated[str, typer.Argument(metavar="INSTANCE", help="Such as https://social.example.")],
     is_moderator: Annotated[
@@ -66,7 +66,7 @@ def login(
     run_to_exit(work)
 
 
-@mastodon.command()
+@app.command()
 def check(as_json: JsonOption = False, config: ConfigOption = None) -> None:
     """Look at the account and its instance: flags, scopes, rules, limits, feeds, the profile."""
 
@@ -84,7 +84,7 @@ def check(as_json: JsonOption = False, config: ConfigOption = None) -> None:
     run(config, work)
 
 
-@mastodon.command()
+@app.command()
 def team(
     accounts: Accounts = None,
     role: Annotated[
@@ -110,7 +110,7 @@ def team(
     run(config, work)
 
 
-@mastodon.command()
+@app.command()
 def place(
     instance: Annotated[
         str, typer.Argument(metavar="INSTANCE", help="Such as social.example; leave it out to see all.")
@@ -162,7 +162,7 @@ def place(
     run(config, work)
 
 
-@mastodon.command()
+@app.command()
 def watch(
     feeds: Annotated[
         list[str] | None,

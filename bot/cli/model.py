@@ -30,15 +30,15 @@ from core.errors import BadInput
 
 POSTS: Final = 8
 
-model = typer.Typer(help="The language model: what it is fit for.", no_args_is_help=True)
+app = typer.Typer(help="The language model: what it is fit for.", no_args_is_help=True)
 
 
-@model.callback()
+@app.callback()
 def _group() -> None:
     """Without a callback a group of one command would be that command."""
 
 
-@model.command("try")
+@app.command("try")
 def try_model(
     posts: Annotated[
         int, typer.Option("--posts", metavar="N", min=0, help="How many sample posts are drafted; each takes a while.")

@@ -27,12 +27,12 @@ from core.desk.upkeep.erasure import Erasure, ErasureReport
 from core.desk.upkeep.schedule import Schedule
 from core.errors import BadInput
 
-privacy = typer.Typer()
+app = typer.Typer()
 schedule = typer.Typer(help="Chores that are done from time to time.", no_args_is_help=True)
-privacy.add_typer(schedule, name="schedule")
+app.add_typer(schedule, name="schedule")
 
 
-@privacy.command()
+@app.command()
 def erase(
     user: Annotated[
         str, typer.Argument(metavar="PERSON", help="Their id on the platform; - reads it from standard input.")
@@ -98,7 +98,7 @@ def _outcome(erased: ErasureReport, settings: Settings) -> str:
     )
 
 
-@privacy.command()
+@app.command()
 def export(
     community: Annotated[
         str, typer.Option("--community", metavar="COMMUNITY", help="As PLATFORM/NAME, such as discord/1234.")

@@ -20,7 +20,7 @@ from core.desk.rules.dashboard_ports import ApiToken, Scope
 from core.desk.rules.roles import Person
 from core.errors import BadInput
 
-web = typer.Typer(help="The dashboard: accounts, links that log in once, and tokens of its API.", no_args_is_help=True)
+app = typer.Typer(help="The dashboard: accounts, links that log in once, and tokens of its API.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The account's name.")]
 People = Annotated[
@@ -31,7 +31,7 @@ People = Annotated[
 ]
 
 
-@web.command()
+@app.command()
 def account(
     name: Name,
     people: People,
@@ -53,7 +53,7 @@ def account(
     _do(config, work)
 
 
-@web.command()
+@app.command()
 def link(name: Name, config: ConfigOption = None) -> None:
     """Print a link that logs an account in once, within ten minutes."""
 
@@ -65,7 +65,7 @@ def link(name: Name, config: ConfigOption = None) -> None:
     _do(config, work)
 
 
-@web.command(name="list")
+@app.command(name="list")
 def list_(config: ConfigOption = None) -> None:
     """List the accounts, who they are, and their tokens."""
 
@@ -84,7 +84,7 @@ def list_(config: ConfigOption = None) -> None:
     _do(config, work)
 
 
-@web.command()
+@app.command()
 def token(
     name: Name,
     scope: Annotated[
@@ -111,7 +111,7 @@ def token(
     _do(config, work)
 
 
-@web.command()
+@app.command()
 def revoke(
     token: Annotated[str, typer.Argument(metavar="ID", help="The token's id, as antiphon web list shows it.")],
     config: ConfigOption = None,
@@ -126,7 +126,7 @@ def revoke(
     _do(config, work)
 
 
-@web.command()
+@app.command()
 def remove(name: Name, config: ConfigOption = None) -> None:
     """Delete an account with its tokens; where it is logged in, it is logged out at once."""
 

@@ -153,7 +153,8 @@ class HostedReview:
     def _surface(self, platform: str) -> ReviewSurface:
         surface = self._surfaces.get(platform)
         if surface is None:
-            raise PlatformUnavailable(_not_connected(platform), remedy=_CONNECT)
+            message = sentence("{platform} is not connected, so no case can be reviewed there.", platform=platform)
+            raise PlatformUnavailable(message, remedy=_CONNECT)
         return surface
 
 
@@ -206,10 +207,6 @@ def _told_to_managers() -> Iterator[None]:
             err.message,
             remedy=sentence("Put that right there, or choose another review channel: antiphon community review."),
         ) from err
-
-
-def _not_connected(platform: str) -> str:
-    return sentence("{platform} is not connected, so no case can be reviewed there.", platform=platform)
 
 
 def _there(place: PostRef) -> PostRef | None:

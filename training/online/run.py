@@ -21,7 +21,7 @@ from trl.trainer.rloo_trainer import RLOOTrainer
 from core.engine.backends.classifiers import NliCrossEncoder, QualityCrossEncoder
 from core.engine.backends.embeddings import SentenceEmbedder
 from core.engine.cards.bank import cards_on
-from core.engine.readers.networks import DraftReader, Readers
+from core.engine.readers.networks import Readers
 from core.engine.scoring.check import context_for
 from core.engine.scoring.gates import fault_of
 from core.errors import BadInput
@@ -218,7 +218,7 @@ def rewards_of(values: Choice) -> list[Reward]:
     for name in (quality, inference):
         if name is not None:
             name.load()
-    return Rewards(reader_of_drafts(), readers().embedder, values, quality, inference).functions()
+    return Rewards(readers().drafts, readers().embedder, values, quality, inference).functions()
 
 
 def refuses(text: str, post: str, language: str) -> str | None:
@@ -235,7 +235,3 @@ def _means(entries: Sequence[Mapping[str, float]]) -> dict[str, float]:
 def readers() -> Readers:
     """The ones that ship, loaded once."""
     return Readers.load(SentenceEmbedder())
-
-
-def reader_of_drafts() -> DraftReader:
-    return readers().drafts

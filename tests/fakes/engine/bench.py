@@ -10,7 +10,7 @@ from tests.fakes.engine.readers import readers_saying
 from tests.fakes.engine.router import router_to
 
 REPLY = "Newcomers open shops and pay rent like all of us."
-OUTCOME = SystemOutcome("live", "1", REPLY, 4.0, 0.5, 3.5, 0.4, 10, 900, 100, 1500.0, 2, 1, 1, [])
+OUTCOME = SystemOutcome("live", "1", REPLY, 4.0, 0.5, 3.5, 0.4, 10, 900, 100, 1500.0, 2, [])
 
 
 def bench_engine() -> tuple[Engine, FakeModel]:

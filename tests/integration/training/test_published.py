@@ -25,7 +25,7 @@ def _written(folder: Path, name: str, text: str) -> PublishedSet:
 
 
 def test_replies_to_one_post_stand_together(tmp_path: Path) -> None:
-    (group,) = read_set(_written(tmp_path, "m.csv", MULTI)).groups
+    (group,), _ = read_set(_written(tmp_path, "m.csv", MULTI))
     assert [example.answer for example in group] == ["They pay in.", "So do we all."]
     assert {example.source for example in group} == {"a set"}
     assert all("<post>They take.</post>" in example.prompt[1].content for example in group)
@@ -33,16 +33,16 @@ def test_replies_to_one_post_stand_together(tmp_path: Path) -> None:
 
 
 def test_intents_become_ours_and_humour_is_left_out(tmp_path: Path) -> None:
-    read = read_set(_written(tmp_path, "i.csv", INTENT))
-    asked = [example.prompt[1].content.rsplit("a reply that ", 1)[1] for group in read.groups for example in group]
+    groups, left_out = read_set(_written(tmp_path, "i.csv", INTENT))
+    asked = [example.prompt[1].content.rsplit("a reply that ", 1)[1] for group in groups for example in group]
     assert asked == ["asks an open question.", "says calmly that talking like this is not acceptable."]
-    assert read.left_out == {"an intent that is none of ours": 1}
+    assert left_out == {"an intent that is none of ours": 1}
 
 
 @pytest.mark.parametrize("said", ["facts , hypocrisy", "hypocrisy, facts", "Facts;denouncing"])
 def test_of_several_intents_the_first_of_ours_counts(tmp_path: Path, said: str) -> None:
     text = f'hateSpeech,counterSpeech,cnType\nThey lie.,Who says so?,"{said}"\n'
-    ((example,),) = read_set(_written(tmp_path, "s.csv", text)).groups
+    ((example,),), _ = read_set(_written(tmp_path, "s.csv", text))
     assert example.prompt[1].content.endswith("gives a reason or a fact.")
 
 
@@ -51,16 +51,16 @@ def test_a_language_that_antiphon_does_not_write_is_left_out_and_told(tmp_path: 
         "hateSpeech,counterSpeech,cnType\nOn ne peut pas leur faire confiance.,Ce n'est pas vrai.,denouncing\n"
         "They lie.,Not here.,denouncing\n"
     )
-    read = read_set(_written(tmp_path, "d.csv", text))
-    assert [example.answer for (example,) in read.groups] == ["Not here."]
-    assert read.left_out == {"a language that Antiphon does not write": 1}
+    groups, left_out = read_set(_written(tmp_path, "d.csv", text))
+    assert [example.answer for (example,) in groups] == ["Not here."]
+    assert left_out == {"a language that Antiphon does not write": 1}
 
 
 def test_a_reply_that_stands_under_paraphrases_is_learnt_once(tmp_path: Path) -> None:
     text = "HS,CN\nThey take.,So do we.\nThey are taking.,So do we.\nThey lie.,\n"
-    read = read_set(_written(tmp_path, "p.csv", text))
-    assert [example.answer for (example,) in read.groups] == ["So do we."]
-    assert read.left_out == {"a reply that stood before": 1, "no post or no reply": 1}
+    groups, left_out = read_set(_written(tmp_path, "p.csv", text))
+    assert [example.answer for (example,) in groups] == ["So do we."]
+    assert left_out == {"a reply that stood before": 1, "no post or no reply": 1}
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_an_error_is_short_and_holds_no_text_of_the_set(tmp_path: Path, name: st
 def test_json_is_read_too(tmp_path: Path, name: str) -> None:
     rows = [{"post": "Se lo llevan todo los de fuera.", "reply": "Aquí trabajamos todos.", "lang": "ES"}]
     text = json.dumps(rows) if name.endswith("json") else json.dumps(rows[0]) + "\n"
-    ((example,),) = read_set(_written(tmp_path, name, text)).groups
+    ((example,),), _ = read_set(_written(tmp_path, name, text))
     assert "in Spanish" in example.prompt[1].content
 
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 from bot.cli.check import app as checking
 from bot.cli.command import EXIT_NO_DRAFT
-from bot.cli.communities import community
+from bot.cli.communities import app as communities
 from bot.compose import platforms
 from bot.compose.application import open_database
 from bot.compose.platforms import PlatformKind
@@ -33,7 +33,7 @@ class Terminal:
         secret.chmod(0o600)
         asyncio.run(flag_in(folder))
 
-    def run(self, *words: str, app: Typer = community) -> Result:
+    def run(self, *words: str, app: Typer = communities) -> Result:
         """What a command says and how it ends."""
         return CliRunner().invoke(app, [*words, "--config", str(self._config)])
 

@@ -11,7 +11,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 from adapters.sample import SampleCommunity
-from bot.cli.privacy import privacy
+from bot.cli.privacy import app as privacy
 from core.models import FlaggedPost
 from tests.fakes.machine.installation import flag_in
 
