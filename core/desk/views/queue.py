@@ -5,7 +5,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, case, func, not_, or_, select
+from sqlalchemy import ColumnElement, case, func, or_, select
 
 from core.desk.database.connection import Session
 from core.desk.rules import dashboard_ports as ports
@@ -102,26 +102,29 @@ async def queue(
     severity = (await _severity(session, hides, is_listed)).label("severity")
     listed = select(CaseRow.id, CaseRow.created_at, waits, severity).where(*is_listed).cte("listed")
     is_hidden = listed.c.severity == _HIDDEN
-    shown, left_out = (
-        select(func.count()).select_from(listed).where(is_one).scalar_subquery()
-        for is_one in (not_(is_hidden), is_hidden)
-    )
-    begin, last = max(page, 0) * PAGE, (shown - 1) // PAGE * PAGE
+    left_out = select(func.count()).select_from(listed).where(is_hidden).scalar_subquery()
+    told = [] if hides == ports.NOTHING_HIDDEN else [is_hidden, left_out]
+    every = int(await session.scalar(select(func.count()).select_from(CaseRow).where(*is_listed)) or 0)
+    page = min(max(page, 0), max(1, -(-every // PAGE)) - 1)
     paged = (
-        select(listed.c.id, is_hidden, shown, left_out)
-        .order_by(is_hidden, listed.c.waits, listed.c.severity.desc(), listed.c.created_at, listed.c.id)
-        .offset(case((shown > begin, begin), else_=last))
+        select(listed.c.id, *told)
+        .order_by(*told[:1], listed.c.waits, listed.c.severity.desc(), listed.c.created_at, listed.c.id)
+        .offset(page * PAGE)
         .limit(PAGE)
     )
     found = list(await session.execute(paged))
-    total, hidden = (found[0][2], found[0][3]) if found else (0, 0)
+    hidden = int(found[0][2]) if told and found else 0
+    total = every - hidden
     pages = max(1, -(-total // PAGE))
-    ids = [row[0] for row in found if not row[1]]
+    if page >= pages:
+        return await queue(
+            session, people, keeping, platform=platform, community=community, page=pages - 1, hides=hides
+        )
+    ids = [row[0] for row in found if not told or not row[1]]
     rows = {row.id: row for row in await session.scalars(select(CaseRow).where(CaseRow.id.in_(ids)))}
     cases = [await _row(session, rows[id_], keeping) for id_ in ids]
     names = tuple(ports.CommunityRef(row.platform, row.name) for row in places)
-    oldest_one = await _oldest(session, is_wanted)
-    return ports.Queue(tuple(cases), min(max(page, 0), pages - 1), pages, total, oldest_one, names, hidden)
+    return ports.Queue(tuple(cases), page, pages, total, await _oldest(session, is_wanted), names, hidden)
 
 
 async def _severity(
