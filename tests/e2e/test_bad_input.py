@@ -72,12 +72,14 @@ def test_model_that_is_missing(here: InThisProcess, tmp_path: Path):
     assert f"There is no file {model}. Correct llm.model_path" in result.err
 
 
-def test_server_that_does_not_answer(drafter: Antiphon):
+def test_server_that_does_not_answer(here: InThisProcess):
     """Prepared replies and evidence are shown all the same; the address is named, and what is missing."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # bound, but nobody listens
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
-        result = drafter.having(ANTIPHON__LLM__BASE_URL=url)(*SHORT, HATEFUL)
+        server = {"BACKEND": "server", "MODEL": "fake", "BASE_URL": url}
+        away = here.having(**{f"ANTIPHON__LLM__{key}": value for key, value in server.items()})
+        result = away(*SHORT, HATEFUL)
     assert result.code == 0, result.err
     assert f"The language model at {url} cannot be reached. Start the server, or correct llm.base_url." in result.err
     assert "What follows was prepared by people." in result.err

@@ -34,12 +34,14 @@ def test_doctor_finds_all_well(drafter: Antiphon):
     assert all(check["ok"] and not check["remedy"] for check in result.document["checks"])
 
 
-def test_doctor_names_every_fault(drafter: Antiphon, tmp_path: Path):
+def test_doctor_names_every_fault(here: InThisProcess, tmp_path: Path):
     """One fault does not hide the next, and each comes with its remedy."""
     (tmp_path / "file").write_text("a file", "utf-8")
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # bound, but nobody listens
-        sick = drafter.having(
+        sick = here.having(
+            ANTIPHON__LLM__BACKEND="server",
+            ANTIPHON__LLM__MODEL="fake",
             ANTIPHON__KB__CACHE_FOLDER=str(tmp_path / "file"),
             ANTIPHON__DESK__DATABASE=str(tmp_path / "file" / "antiphon.db"),
             ANTIPHON__LLM__BASE_URL=f"http://127.0.0.1:{taken.getsockname()[1]}/v1",
