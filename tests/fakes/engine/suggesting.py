@@ -1,7 +1,8 @@
 """The real engine asked about one post, models that read it as a test wants, and the prepared sentences."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from functools import cache
 
 from core.engine.cards.answers import NAMES_OF_GROUPS, answers
 from core.engine.cards.bank import Changes, load_cards, prepared_id, prepared_sentences
@@ -14,7 +15,7 @@ from core.engine.readers.networks import Readers
 from core.engine.readers.pooling import PoolingWeights, shipped
 from core.engine.readers.probe import Probe
 from core.engine.request import Request
-from core.engine.wording.target_groups import named
+from core.engine.wording.target_groups import Name, named
 from core.engine.wording.text import sentences
 from core.models import Progress, Suggestion
 from tests.fakes.engine.brief import EXPLAINED, PATIENT, POST, passage, post_of
@@ -74,14 +75,26 @@ async def but_one(readers: Readers, knowledge: EvidenceSource, post: str = POST)
     return Changes(hidden=frozenset(prepared_id("en", text) for text in others))
 
 
-def clean_sentences(suggestion: Suggestion, language: str = "en") -> set[str]:
+def clean_sentences(suggestion: Suggestion, language: str = "en") -> frozenset[str]:
     """The prepared sentences, with the people's own name, too, and of replies to posts, and those of the evidence."""
-    prepared = set(prepared_sentences(load_cards(language)))
-    prepared |= {said for one in answers() for said in sentences(one.text)}
-    prepared |= {text for demand in demands() for text, _ in demand.sentences}
-    names = [*named(suggestion.post.text), *(one for called in NAMES_OF_GROUPS.values() for one in named(called))]
-    prepared |= {said for one in answers() if one.kinds for name in names for said in sentences(one.called(name)[0])}
-    return prepared | {sentence for passage in suggestion.evidence for sentence in sentences(passage.text)}
+    clean = _prepared(language) | _said_of(named(suggestion.post.text))
+    return clean | {sentence for passage in suggestion.evidence for sentence in sentences(passage.text)}
+
+
+@cache
+def _prepared(language: str) -> frozenset[str]:
+    """What may be said of any post."""
+    prepared = prepared_sentences(load_cards(language))
+    replies = {said for one in answers() for said in sentences(one.text)}
+    refusals = {text for demand in demands() for text, _ in demand.sentences}
+    of_groups = _said_of([one for called in NAMES_OF_GROUPS.values() for one in named(called)])
+    return frozenset(prepared | replies | refusals | of_groups)
+
+
+def _said_of(names: Sequence[Name]) -> set[str]:
+    """The sentences of replies that take a name, with each of these."""
+    replies = [one for one in answers() if one.kinds]
+    return {said for one in replies for name in names for said in sentences(one.called(name)[0])}
 
 
 def drafting_engine(draft: str = "Everybody here was a newcomer once.") -> Engine:

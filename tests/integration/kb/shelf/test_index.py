@@ -1,5 +1,6 @@
 """The index in the library's file with the real engines: what is found, and what becomes of damage."""
 
+import shutil
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -49,10 +50,10 @@ def add(library: Library, name: str, texts: list[str], **about: object) -> None:
     library.add(f"fake:{name}", fetched, ParsedFile((Page(1, text),)), spans, State.ACCEPTED)
 
 
-@pytest.fixture
-def shelf(tmp_path: Path) -> Iterator[LocalShelf]:
-    """300 paragraphs in 30 documents, all embedded, with a file of their vectors."""
-    library = Library(tmp_path)
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of 300 paragraphs in 30 documents, all embedded, with a file of their vectors."""
+    library = Library(tmp_path_factory.mktemp("built"))
     for number in range(30):
         add(
             library, str(number), [text_of(row) for row in ROWS[number * 10 : number * 10 + 10]],
@@ -62,7 +63,15 @@ def shelf(tmp_path: Path) -> Iterator[LocalShelf]:
     made = LocalShelf(library, TextEmbedder(), exact_up_to=FEW)
     made.follow()
     made.embed()
-    yield made
+    library.close()
+    return library.folder
+
+
+@pytest.fixture
+def shelf(built: Path, tmp_path: Path) -> Iterator[LocalShelf]:
+    """The index in a copy of the folder."""
+    library = Library(Path(shutil.copytree(built, tmp_path / "kb")))
+    yield LocalShelf(library, TextEmbedder(), exact_up_to=FEW)
     library.close()
 
 

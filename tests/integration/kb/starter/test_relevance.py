@@ -44,7 +44,7 @@ def labelled() -> list[Labelled]:
     ]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def search(index_cache: Path, embedder: SentenceEmbedder, index: KnowledgeIndex) -> EvidenceSource:
     """The search as the application opens it, on a fixed day."""
     return open_starter(index_cache, embedder, clock=lambda: TODAY, language_of=lambda text: detect(text, "en"))

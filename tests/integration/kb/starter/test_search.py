@@ -19,7 +19,7 @@ from kb.starter.facts import Fact
 TODAY = datetime(2026, 6, 1, tzinfo=UTC)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def search(index_cache: Path, embedder: SentenceEmbedder, index: KnowledgeIndex) -> EvidenceSource:
     """The search as the application opens it, on a fixed day."""
     return open_starter(index_cache, embedder, clock=lambda: TODAY)

@@ -1,6 +1,7 @@
 """Replies to what posts say: what ships holds together, and a post gets those that answer what it says."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
@@ -40,11 +41,13 @@ from training.corpus import DATA, rows_in
 POST = "Nigerians are scammers, every last one."
 DEMANDING = "Romanians steal, every last one. Deport them all."
 CARDS = general_cards(TargetGroup.MIGRANTS, "en")
+EMBEDDER = SentenceEmbedder()
 
 
+@cache
 def offered(text: str, language: str = "en", changes: Changes = UNCHANGED) -> list[FittingReply]:
     """What is offered under a post, the likeliest first."""
-    first, *others = with_answers(CARDS, text, language, shipped_router(), SentenceEmbedder(), changes)
+    first, *others = with_answers(CARDS, text, language, shipped_router(), EMBEDDER, changes)
     assert others == list(CARDS[1:])
     return list(first.answers)
 
@@ -107,7 +110,7 @@ def test_a_post_gets_the_replies_that_answer_it() -> None:
 def test_a_first_sentence_stands_alone_or_before_one_that_refuses_the_demand() -> None:
     """No two drafts begin with the same reply, or refuse with the same words; what was taken out refuses nothing."""
     refusals = {text: demand for demand in demands() for text, _ in demand.sentences}
-    first, *_ = with_answers(CARDS, DEMANDING, "en", shipped_router(), SentenceEmbedder(), UNCHANGED)
+    first, *_ = with_answers(CARDS, DEMANDING, "en", shipped_router(), EMBEDDER, UNCHANGED)
     said = [sentences(one.text) for one in first.answers]
     refused = [parts[-1] for parts in said if parts[-1] in refusals]
     assert refused
@@ -166,7 +169,7 @@ def test_a_reply_to_a_claim_speaks_of_the_people_whom_the_post_names() -> None:
     assert of_children.called(children)[0] == "Chinese children may play."
     assert claim.claim == f"says that {THOSE} idle"
     post = "Lithuanians are lazy, the whole lot of them."
-    first, *_ = with_answers(CARDS, post, "en", shipped_router(), SentenceEmbedder(), UNCHANGED)
+    first, *_ = with_answers(CARDS, post, "en", shipped_router(), EMBEDDER, UNCHANGED)
     said = [one.text for one in first.answers if "Lithuanian people" in one.text]
     assert said
     assert {first.originals[text] for text in said} <= {one.text for one in answers() if one.kinds}
@@ -193,9 +196,9 @@ def test_in_another_language_nothing_changes() -> None:
     cards: list[ArgumentCard] = list(CARDS)
     assert "es" not in ANSWERED
     everything = Changes(hidden=frozenset(prepared_id("en", one.text) for one in answers()))
-    assert with_answers(cards, POST, "en", shipped_router(), SentenceEmbedder(), everything) == cards
-    assert with_answers(cards, POST, "es", shipped_router(), SentenceEmbedder(), UNCHANGED) == cards
-    assert with_answers([], POST, "en", shipped_router(), SentenceEmbedder(), UNCHANGED) == []
+    assert with_answers(cards, POST, "en", shipped_router(), EMBEDDER, everything) == cards
+    assert with_answers(cards, POST, "es", shipped_router(), EMBEDDER, UNCHANGED) == cards
+    assert with_answers([], POST, "en", shipped_router(), EMBEDDER, UNCHANGED) == []
 
 
 def test_a_reply_that_answers_the_post_leads_where_a_reader_would_likelier_publish_it() -> None:

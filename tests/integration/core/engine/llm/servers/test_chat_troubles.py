@@ -15,33 +15,24 @@ from tests.fakes.machine.model_server import MODEL, StandIn
 
 
 @pytest.mark.parametrize(
-    ("status", "is_away"),
-    [(status, True) for status in (401, 403, 404)]
-    + [(status, False) for status in (400, 422, 429, 500, 502, 503, 504)],
-)
-async def test_a_status_says_whether_anybody_gets_an_answer(
-    server: AlikeServer, model: ChatModel, status: int, is_away: bool
-):
-    """A wrong key or model is told before anything; where a server answers, drafts go on without it."""
-    server.fails(status)
-    assert isinstance(await refusal(model), ModelAway) is is_away
-
-
-@pytest.mark.parametrize(
-    ("status", "error", "message", "remedy"),
+    ("status", "error", "message", "remedy", "is_away"),
     [
-        (401, {}, "refuses the API key", "ANTIPHON__LLM__API_KEY"),
-        (403, {}, "refuses the API key", "ANTIPHON__LLM__API_KEY"),
-        (404, {}, "does not know the model 'm'", "llm.model"),
-        (400, {"type": "exceed_context_size_error"}, "exceed_context_size_error", "longer context"),
-        (500, {}, "status 500", "log"),
-        (429, {}, "status 429", "Try again"),
+        (401, {}, "refuses the API key", "ANTIPHON__LLM__API_KEY", True),
+        (403, {}, "refuses the API key", "ANTIPHON__LLM__API_KEY", True),
+        (404, {}, "does not know the model 'm'", "llm.model", True),
+        (400, {"type": "exceed_context_size_error"}, "exceed_context_size_error", "longer context", False),
+        (422, {}, "refuses the request", "antiphon doctor", False),
+        *((status, {}, f"status {status}", "log", False) for status in (500, 502, 503, 504)),
+        (429, {}, "status 429", "Try again", False),
     ],
 )
-async def test_statuses(server: AlikeServer, model: ChatModel, status: int, error, message: str, remedy: str):
-    """Each failure says what to do, is not sent again, and does not repeat the server's text, which holds the post."""
+async def test_a_status_says_what_to_do_and_whether_anybody_gets_an_answer(
+    server: AlikeServer, model: ChatModel, status: int, error, message: str, remedy: str, *, is_away: bool
+):
+    """None is sent again but that of a busy server, and none repeats the server's text, which holds the post."""
     server.fails(status, **error)
     err = await refusal(model)
+    assert isinstance(err, ModelAway) is is_away
     assert message in err.message
     assert remedy in err.remedy
     assert len(server.asked) == (4 if status == 429 else 1)
