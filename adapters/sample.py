@@ -166,7 +166,7 @@ class SampleCommunity:
         self._slow_until = self._clock() + timedelta(seconds=seconds)
 
     def flag(self, message_id: str, by: str) -> FlaggedPost:
-        """A message in the form in which a person flags it, for ``FlagIntake.take_flag``.
+        """A message in the form in which a person flags it, for ``Intake.take_flag``.
 
         Raises:
             BadInput: there is no such message.

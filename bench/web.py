@@ -36,15 +36,16 @@ from bot.compose.desk import Desk, build_casework, build_desk
 from bot.settings import Settings
 from core import models
 from core.desk.communities.accounts import ApiTokens, WebAccounts
-from core.desk.communities.governance import CommunityGovernance
+from core.desk.communities.governance import Governance
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import DraftQueue
 from core.desk.review.dashboard import DeskLibrary, DeskOverview, DeskRecord
-from core.desk.rules.dashboard_ports import HiddenCategories, Preferences, RetentionPeriods
+from core.desk.rules.preferences import HiddenCategories, Preferences
 from core.desk.rules.roles import Person, Role
 from core.desk.schema import AuditRow, Base, CaseRow, SuggestionRow
 from core.desk.sending.outbox import Outbox
 from core.desk.store import accounts, communities, people
+from core.desk.upkeep.retention import RetentionPeriods
 from kb.starter.facts import facts_today
 
 _POST: Final = models.FlaggedPost(
@@ -154,13 +155,13 @@ async def _dashboard(place: Path | URL, cases: int, moderators: int) -> AsyncIte
         keeping = RetentionPeriods(24, 30, 12, 30)
         site = Site(
             casework=build_casework(desk, Outbox(database, {})),
-            governance=CommunityGovernance(database, desk.live_roles),
+            governance=Governance(database, desk.live_roles),
             doorkeeper=doorkeeper,
             overview=DeskOverview(database, desk.proposals, keeping),
             tokens=ApiTokens(database, doorkeeper),
             record=DeskRecord(database, desk.live_roles, keeping),
             library=DeskLibrary(database, desk.live_roles, facts_today),
-            setup=DoctorSetupChecks(Settings(), database),
+            setup=DoctorSetupChecks(Settings(), database).look,
             origins=(origin,),
         )
         async with serving(application(site), at):

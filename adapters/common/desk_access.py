@@ -10,8 +10,10 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Final, Generic, TypeVar
 
+from core.desk.communities.governance import Governance
+from core.desk.intake import Intake
+from core.desk.review.casework import Casework
 from core.desk.rules.careful_watch import FindLabel
-from core.desk.rules.desk_ports import Casework, FlagIntake, Governance
 from core.desk.rules.policy import CommunityPolicy
 from core.errors import AntiphonError, BadSettings, StoreUnavailable
 
@@ -162,7 +164,7 @@ class DeskAccess:
         return self._casework
 
     @property
-    def intake(self) -> FlagIntake:
+    def intake(self) -> Intake:
         """Where flags enter; raises as ``casework``."""
         return self.casework.intake
 

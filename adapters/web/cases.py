@@ -33,12 +33,14 @@ from adapters.web.site import (
 )
 from adapters.web.speech import PageReader, beyond_state, marked_characters
 from adapters.web.views import case_view, source_view, word_diff
+from core.desk.review.casework import Casework
+from core.desk.review.dashboard import Move
 from core.desk.rules.approval import CaseState, state_words
 from core.desk.rules.case_cards import Card, ProposedReply, RecentDecision, ReplyNow, short_number
 from core.desk.rules.closures import CloseReason, RetractReason
-from core.desk.rules.dashboard_ports import NOTHING_HIDDEN, HiddenCategories, Move, Preferences, QueuedCase
-from core.desk.rules.desk_ports import Casework
+from core.desk.rules.preferences import NOTHING_HIDDEN, HiddenCategories, Preferences
 from core.desk.rules.roles import Person
+from core.desk.views.queue import QueuedCase
 from core.errors import AntiphonError, BadInput, Conflict
 from core.i18n.catalogs import gettext, language_of, translated
 from core.i18n.sentences import sentence

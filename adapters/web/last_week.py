@@ -10,8 +10,8 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from adapters.common.capture.watch import BY_FILTER, BY_KEYWORD, is_about
+from core.desk.review.dashboard import KeptPost
 from core.desk.rules.careful_watch import FindLabel, careful_threshold
-from core.desk.rules.dashboard_ports import KeptPost
 from core.desk.rules.policy import CommunityPolicy
 from core.engine.ports import HateDetector
 from core.engine.wording.keywords import has_keyword

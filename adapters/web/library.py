@@ -18,9 +18,9 @@ from adapters.common.words.markup import Reader
 from adapters.web.door import status_of
 from adapters.web.site import SECRET, SITE, ChosenCommunities, chosen_place, locale_of, page, reader_of, see_other
 from adapters.web.views import source_view
+from core.desk.communities.own_cards import PreparedReply
 from core.desk.rules.case_cards import ReviewOfPrepared
-from core.desk.rules.dashboard_ports import CommunityCard, PreparedReply
-from core.desk.rules.own_cards import WrongField, checked_reply
+from core.desk.rules.own_cards import CommunityCard, Signatory, WrongField, checked_reply
 from core.desk.rules.roles import OnCommunity, may_on_community
 from core.engine.cards.answers import ANSWERED, answers
 from core.engine.cards.bank import LANGUAGES, ArgumentCard, CardVerdict, Stereotype, load_cards, load_stereotypes
@@ -194,7 +194,7 @@ def _own_card(one: CommunityCard, reader: Reader) -> dict[str, Any]:
     }
 
 
-def _signed(signed: ReviewOfPrepared | None, reader: Reader) -> str:
+def _signed(signed: Signatory | ReviewOfPrepared | None, reader: Reader) -> str:
     return "" if signed is None else f"{reader.markup.inert(signed.name, 80)}, {reader.markup.date(signed.at)}"
 
 

@@ -31,8 +31,9 @@ from adapters.web.site import (
 from adapters.web.speech import PageReader, beyond_state
 from core.desk.rules.approval import state_words
 from core.desk.rules.case_cards import short_number
-from core.desk.rules.dashboard_ports import CommunityRef, LogLine, LogLines, PersonalData
 from core.desk.rules.roles import OnCommunity, may_on_community, role_words
+from core.desk.views.queue import CommunityRef
+from core.desk.views.record import LogLine, LogLines, PersonalData
 from core.errors import BadInput
 from core.i18n.catalogs import gettext, translated
 from core.i18n.sentences import sentence
@@ -247,8 +248,8 @@ async def erase(request: web.Request) -> web.Response:
     told = gettext(
         "Erased: the words of {posts} posts, {roles} roles, {notes} notes, and the key to the pseudonym.",
         locale,
-        posts=done.posts,
-        roles=done.roles,
+        posts=done.cases,
+        roles=done.memberships,
         notes=done.notes,
     )
     if done.waiting:

@@ -21,7 +21,7 @@ from adapters.web.api.routes import API_TRIES, add_to, programs_by_token
 from adapters.web.cases import EXPOSURE, Exposure
 from adapters.web.door import headers_of
 from adapters.web.site import SECRET, SITE, STATIC, Site, digest, visitor_of, waiting
-from core.desk.rules.dashboard_ports import Visitor
+from core.desk.communities.accounts import Visitor
 from core.errors import AntiphonError, BadSettings
 
 _CASE: Final = r"/case/{case:[0-9a-f]{32}}"

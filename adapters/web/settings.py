@@ -29,9 +29,9 @@ from adapters.web.door import status_of
 from adapters.web.last_week import Fate, WeekFates, last_week
 from adapters.web.site import SECRET, SITE, Named, named_places, page, person_in, reader_of, see_other, visitor_of
 from core.desk.rules.case_cards import DeskStatus, short_number
-from core.desk.rules.dashboard_ports import CommunityRef
 from core.desk.rules.policy import CommunityPolicy, changed, elsewhere, to_json
 from core.desk.rules.roles import OnCommunity, may_on_community
+from core.desk.views.queue import CommunityRef
 from core.engine.cards.bank import project_notices
 from core.errors import AntiphonError, BadInput, Conflict, NotAllowed, PlatformUnavailable
 from core.i18n.catalogs import LANGUAGES, gettext, translated

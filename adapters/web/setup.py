@@ -1,7 +1,7 @@
 """The steps of setup on a page that checks itself: what stands, what is missing, and what to do next.
 
 The page has no field: a token or another secret is never typed into it, and none is
-shown. What is found comes from ``SetupChecks``, the community's settings and the desk, each time the page is loaded.
+shown. What is found comes from ``Site.setup``, the community's settings and the desk, each time the page is loaded.
 """
 
 from collections.abc import Iterator
@@ -15,10 +15,11 @@ from adapters.common.words.labels import language_in_words
 from adapters.common.words.markup import Reader
 from adapters.web.borderline import BORDERLINE
 from adapters.web.settings import manager_of
+from adapters.web.setup_state import PlatformSetup, SetupState, WritingModel
 from adapters.web.site import SITE, page
 from core.desk.rules.case_cards import DeskStatus
-from core.desk.rules.dashboard_ports import CommunityRef, PlatformSetup, SetupState, WritingModel
 from core.desk.rules.policy import CommunityPolicy
+from core.desk.views.queue import CommunityRef
 from core.i18n.catalogs import gettext, translated
 
 _SAMPLE: Final = "sample"
@@ -49,7 +50,7 @@ async def steps(request: web.Request) -> web.Response:
     """The steps for a community, as everything is now."""
     platform, manager = await manager_of(request)
     site, reader, place = request.app[SITE], manager.reader, CommunityRef(platform, manager.community)
-    found = await site.setup.look(platform, manager.community, manager.person)
+    found = await site.setup(platform, manager.community, manager.person)
     policy = await site.governance.policy(platform, manager.community)
     status = await site.governance.status(platform, manager.community, manager.person)
     languages = frozenset() if site.detector is None else site.detector.languages

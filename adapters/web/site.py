@@ -21,11 +21,14 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from adapters.common.words.labels import OWN_NAMES
 from adapters.common.words.markup import no_address
 from adapters.web.providers import Provider
+from adapters.web.setup_state import SetupState
 from adapters.web.speech import PageMarkup, PageReader, language_wanted, reader_for
-from core.desk.rules import dashboard_ports
-from core.desk.rules.dashboard_ports import CommunityRef
-from core.desk.rules.desk_ports import Casework, Governance
+from core.desk.communities.accounts import ApiTokens, Visitor, WebAccounts
+from core.desk.communities.governance import Governance
+from core.desk.review.casework import Casework
+from core.desk.review.dashboard import DeskLibrary, DeskOverview, DeskRecord
 from core.desk.rules.roles import Person
+from core.desk.views.queue import CommunityRef
 from core.engine.ports import EvidenceSource, HateDetector
 from core.errors import NotAllowed
 from core.i18n.catalogs import gettext, language_of, translated
@@ -42,10 +45,12 @@ _MOST_NAMES: Final = 5000
 _HERE: Final = Path(__file__).parent
 CSRF_FIELD: Final = "csrf"
 CSRF_HEADER: Final = "X-CSRF-Token"
-VISITOR: Final = web.RequestKey("visitor", dashboard_ports.Visitor)
+VISITOR: Final = web.RequestKey("visitor", Visitor)
 SECRET: Final = web.RequestKey("secret", str)
 Paste = Callable[[str, Person], Awaitable[str]]
 """Makes a case of words that somebody pastes, and gives its id."""
+SetupOf = Callable[[str, str, Person], Awaitable[SetupState]]
+"""Looks how far the installation is set up for a community; ``NotAllowed`` if the person may not configure it."""
 CheckChannel = Callable[[str, str, Sequence[Person]], Awaitable[None]]
 """Is given a community, as its platform names it, a channel, and who chooses it, one person for each platform."""
 STATIC: Final[Mapping[str, bytes]] = {
@@ -130,12 +135,12 @@ class Site:
 
     casework: Casework
     governance: Governance
-    doorkeeper: dashboard_ports.Doorkeeper
-    overview: dashboard_ports.Overview
-    tokens: dashboard_ports.TokenKeeper
-    record: dashboard_ports.CommunityRecord
-    library: dashboard_ports.OwnLibrary
-    setup: dashboard_ports.SetupChecks
+    doorkeeper: WebAccounts
+    overview: DeskOverview
+    tokens: ApiTokens
+    record: DeskRecord
+    library: DeskLibrary
+    setup: SetupOf
     origins: tuple[str, ...]
     address_of: Callable[[PostRef], str] = no_address
     names: Names = field(default_factory=Names)
@@ -186,7 +191,7 @@ def csrf_of(secret: str) -> str:
     return hmac.new(secret.encode(errors="surrogatepass"), b"csrf", hashlib.sha256).hexdigest()
 
 
-def visitor_of(request: web.Request) -> dashboard_ports.Visitor:
+def visitor_of(request: web.Request) -> Visitor:
     """Who asks; the door let nobody in without a session."""
     return request[VISITOR]
 

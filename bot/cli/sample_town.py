@@ -29,7 +29,7 @@ from bot.serve.platforms import in_process
 from bot.serve.supervision import serve
 from bot.settings import Settings
 from core.desk.communities.accounts import WebAccounts
-from core.desk.rules.desk_ports import Casework
+from core.desk.review.casework import Casework
 from core.desk.rules.input_checks import check_text
 from core.desk.rules.roles import Person
 from core.engine.reading.signals import check_text as check_post
@@ -101,7 +101,7 @@ async def review_on_page(
             async with open_application(engine, settings, served, chosen) as running:
                 town = SampleTown(community, running.casework, flags)
                 with ending_in_order(stop, lambda: console.print(Text("Stopping. What is not decided waits."))):
-                    checks = DoctorSetupChecks(settings, running.database)
+                    checks = DoctorSetupChecks(settings, running.database).look
                     async with dashboard(settings, running, checks, town.paste) as (address, accounts):
                         serving = asyncio.create_task(serve(running, stop, settings.desk.drain_seconds))
                         try:

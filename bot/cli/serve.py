@@ -82,7 +82,7 @@ async def _pages(settings: Settings, application: Application) -> AsyncIterator[
     from bot.cli.doctor.checks import DoctorSetupChecks  # its checks import what only they need
     from bot.compose.web import dashboard  # its templates and hashes are not needed where there is none
 
-    async with dashboard(settings, application, DoctorSetupChecks(settings, application.database)) as (address, _):
+    async with dashboard(settings, application, DoctorSetupChecks(settings, application.database).look) as (address, _):
         say(f"The dashboard is at {address}")
         yield
 

@@ -15,8 +15,7 @@ from bot.cli.output import run
 from bot.compose.application import open_database
 from bot.compose.web import origins_of
 from bot.settings import Settings
-from core.desk.communities.accounts import MOST_DAYS, ApiTokens, WebAccounts
-from core.desk.rules.dashboard_ports import ApiToken, Scope
+from core.desk.communities.accounts import MOST_DAYS, ApiToken, ApiTokens, Scope, WebAccounts
 from core.desk.rules.roles import Person
 from core.errors import BadInput
 

@@ -28,14 +28,14 @@ from bot.serve.platforms import OnStanding, Platforms, ServedPlatform, Services,
 from bot.serve.status import Status
 from bot.serve.supervision import DeskProcess, Patience, Supervisor
 from bot.settings import Settings
-from core.desk.communities.governance import CommunityGovernance
+from core.desk.communities.governance import Governance
 from core.desk.database.connection import Database, Session, check_there
 from core.desk.database.secret import load_secret
 from core.desk.drafting.precedence import Precedence
 from core.desk.drafting.queue import Backoff, DraftQueue
 from core.desk.drafting.request import DraftingRequest
 from core.desk.drafting.worker import Worker, unheard
-from core.desk.review.casework import FrontDesk
+from core.desk.review.casework import Casework
 from core.desk.rules.roles import Person, Role
 from core.desk.schema import Change
 from core.desk.sending.outbox import Outbox, SendLimits
@@ -95,8 +95,8 @@ class Application(DeskProcess):
 
     database: Database
     desk: Desk
-    casework: FrontDesk
-    governance: CommunityGovernance
+    casework: Casework
+    governance: Governance
     knowledge: EvidenceSource
     detector: PostDetector
 
@@ -235,7 +235,7 @@ async def open_application(
             return voice(platforms.longest(case.post.ref.platform, case.most_characters or SHORTEST_POST))
 
         drafting = DraftingRequest(database, engine, profile, voice_for)
-        casework, governance = build_casework(desk, outbox), CommunityGovernance(database, desk.live_roles)
+        casework, governance = build_casework(desk, outbox), Governance(database, desk.live_roles)
         detector = PostDetector(engine.readers.posts, settings.community.language)
         inbox, of_post = partial(StoredInbox, database, owner=name), partial(address_of, settings.mastodon.url)
         services = Services(casework, governance, detector, inbox, of_post)

@@ -11,7 +11,7 @@ from core.desk.communities.native_roles import LiveRoles
 from core.desk.database.connection import Database
 from core.desk.intake import Intake
 from core.desk.review.approvals import Approvals, Proposals
-from core.desk.review.casework import FrontDesk
+from core.desk.review.casework import Casework
 from core.desk.review.decisions import Decisions
 from core.desk.review.queries import CaseQueries
 from core.desk.rules.platforms import ChatPlatform, RoleSource
@@ -104,9 +104,9 @@ def build_desk(
     )
 
 
-def build_casework(desk: Desk, outbox: Outbox) -> FrontDesk:
+def build_casework(desk: Desk, outbox: Outbox) -> Casework:
     """The desk as chat platforms see it."""
-    return FrontDesk(
+    return Casework(
         desk.database,
         live_roles=desk.live_roles,
         intake=desk.intake,

@@ -20,7 +20,8 @@ from adapters.telegram.speech import MAX_CHARACTERS
 from bot.serve.platforms import Connection, ServedPlatform, Services
 from bot.serve.supervision import cancel_all, first_of, wait_for_end
 from bot.settings import Settings, TelegramSettings
-from core.desk.rules.desk_ports import Casework, Governance
+from core.desk.communities.governance import Governance
+from core.desk.review.casework import Casework
 from core.errors import PlatformUnavailable
 
 _LOG = logging.getLogger(__name__)

@@ -7,21 +7,21 @@ from urllib.parse import urlsplit
 
 from adapters.web.providers import Provider, discord, mastodon
 from adapters.web.server import application, listening, serving
-from adapters.web.site import Names, Paste, Site
+from adapters.web.site import Names, Paste, SetupOf, Site
 from bot.compose.application import Application
 from bot.compose.platforms import address_of, has_review
 from bot.serve.hosted_review import check_channel
 from bot.settings import DeskSettings, Settings, WebSettings
 from core.desk.communities.accounts import ApiTokens, WebAccounts
 from core.desk.review.dashboard import DeskLibrary, DeskOverview, DeskRecord
-from core.desk.rules.dashboard_ports import RetentionPeriods, SetupChecks
+from core.desk.upkeep.retention import RetentionPeriods
 from core.errors import BadSettings
 from kb.starter.facts import facts_today
 
 
 @asynccontextmanager
 async def dashboard(
-    settings: Settings, running: Application, setup: SetupChecks, paste: Paste | None = None
+    settings: Settings, running: Application, setup: SetupOf, paste: Paste | None = None
 ) -> AsyncIterator[tuple[str, WebAccounts]]:
     """The dashboard of an application, within the block; gives its address, and the accounts that get in.
 

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
+from core.desk.communities.governance import Governance
 from core.desk.rules.approval import CLOSED
 from core.desk.rules.case_cards import Card
-from core.desk.rules.desk_ports import Governance
 from core.desk.rules.platforms import MessageLook, ReviewSurface
 from core.desk.rules.policy import check_elsewhere, elsewhere
 from core.desk.rules.roles import OnCommunity, Person

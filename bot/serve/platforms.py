@@ -13,8 +13,9 @@ from datetime import timedelta
 from functools import partial
 from typing import Final
 
+from core.desk.communities.governance import Governance
 from core.desk.database.connection import Database
-from core.desk.rules.desk_ports import Casework, Governance
+from core.desk.review.casework import Casework
 from core.desk.rules.platforms import ChatPlatform, Notifier, ReviewSurface, RoleSource, UpdateInbox
 from core.desk.rules.roles import Role
 from core.desk.runtime import metrics

@@ -182,7 +182,7 @@ class _Flag:
 
 
 class Intake:
-    """Takes flagged posts in, over one database: ``core.desk.rules.desk_ports.FlagIntake``.
+    """Takes flagged posts in, whether a person or a filter found them, over one database.
 
     Args:
         max_queued: how many cases of a community may wait for a draft; further ones stay captured.

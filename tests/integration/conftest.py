@@ -18,7 +18,7 @@ from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
 from core.desk.drafting.worker import Worker
 from core.desk.review.board import ReviewBoard
-from core.desk.rules.desk_ports import Casework
+from core.desk.review.casework import Casework
 from core.desk.sending.outbox import Outbox
 from core.desk.store.cases import Case
 from core.engine.backends.embeddings import SentenceEmbedder

@@ -12,9 +12,9 @@ from typing import Final, Protocol, TypeAlias
 from adapters.common.cards.controls import Act, Control, Target
 from adapters.common.words.errors import last_said, log_failure
 from adapters.common.words.markup import Reader
+from core.desk.review.casework import Casework
 from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import Card, ProposedReply
-from core.desk.rules.desk_ports import Casework
 from core.desk.rules.roles import Person
 from core.errors import AntiphonError, Conflict
 from core.i18n.catalogs import gettext, translated

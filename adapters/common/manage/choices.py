@@ -17,8 +17,8 @@ from adapters.common.manage import reports, setup, targets
 from adapters.common.manage.managers import CommunityFacts, Manager, require
 from adapters.common.manage.panels import Form, Panel
 from adapters.common.words.errors import explain
+from core.desk.communities.governance import Governance
 from core.desk.rules.case_cards import DeskStatus
-from core.desk.rules.desk_ports import Governance
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import OnCommunity
 from core.engine.ports import HateDetector

@@ -16,10 +16,10 @@ from adapters.common.manage.panels import Panel, PanelButton
 from adapters.common.words.excerpts import Segment, fit
 from adapters.common.words.labels import counted_draft_in_words, duration_in_words, listed_group_in_words
 from adapters.common.words.markup import Reader
+from core.desk.communities.governance import Governance
 from core.desk.rules import case_cards
 from core.desk.rules.approval import CaseState
 from core.desk.rules.closures import CloseReason, why_closed
-from core.desk.rules.desk_ports import Governance
 from core.desk.rules.roles import Person
 from core.engine.wording.language import name_of
 from core.i18n.catalogs import gettext, translated

@@ -27,7 +27,8 @@ from adapters.common.words.errors import log_failure
 from adapters.discord.connection.error_meanings import FAULTS, PORTAL, of_connection, token_refused
 from adapters.discord.connection.refs import NAME
 from adapters.discord.connection.requests import Requests
-from core.desk.rules.desk_ports import Casework, Governance
+from core.desk.communities.governance import Governance
+from core.desk.review.casework import Casework
 from core.errors import AntiphonError, BadSettings
 from core.i18n.sentences import sentence
 

@@ -24,8 +24,8 @@ from adapters.discord.connection.refs import NAME, ref_of
 from adapters.discord.review.items import ANSWERERS, CaseItem, card_layout, custom_id, screen_layout, target_of
 from adapters.discord.review.surface import DiscordReviewSurface
 from adapters.discord.speech import MAX_CHARACTERS, reader_language, reader_of
+from core.desk.review.casework import Casework
 from core.desk.rules.case_cards import Card
-from core.desk.rules.desk_ports import Casework
 from core.desk.rules.roles import Person
 from core.errors import AntiphonError
 from core.models import PostRef

@@ -23,7 +23,8 @@ from adapters.common.desk_access import DeskAccess
 from adapters.mastodon.connection.error_meanings import FAULTS, NotReached, RateLimit, of_connection
 from adapters.mastodon.connection.instance import Instance, read_instance
 from adapters.mastodon.connection.refs import NAME
-from core.desk.rules.desk_ports import Casework, Governance
+from core.desk.communities.governance import Governance
+from core.desk.review.casework import Casework
 from core.errors import BadSettings
 from core.i18n.sentences import sentence
 

@@ -28,7 +28,8 @@ from adapters.common.words.labels import language_for
 from adapters.telegram.connection.error_meanings import FAULTS, TOKEN, of_connection
 from adapters.telegram.connection.limiter import TelegramLimiter
 from adapters.telegram.connection.refs import NAME
-from core.desk.rules.desk_ports import Casework, Governance
+from core.desk.communities.governance import Governance
+from core.desk.review.casework import Casework
 from core.errors import BadSettings
 from core.i18n.sentences import sentence
 

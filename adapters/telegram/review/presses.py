@@ -35,8 +35,8 @@ from adapters.telegram.review import layout
 from adapters.telegram.review.layout import HtmlMessage
 from adapters.telegram.review.surface import TelegramReviewSurface
 from adapters.telegram.speech import BREAK, MARKUP, MAX_CHARACTERS, NO_PREVIEW, reader_language, reader_of
+from core.desk.review.casework import Casework
 from core.desk.rules.case_cards import Card
-from core.desk.rules.desk_ports import Casework
 from core.desk.rules.roles import Person
 from core.errors import AntiphonError, PlatformBusy, PlatformUnavailable, StoreUnavailable
 from core.i18n.catalogs import gettext

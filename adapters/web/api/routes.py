@@ -27,12 +27,13 @@ from adapters.web.door import Tries, address_of_asker
 from adapters.web.site import SITE, VISITOR, locale_of, reader_of, visitor_of
 from adapters.web.speech import whole
 from adapters.web.views import case_view
+from core.desk.communities.accounts import Bearer, Scope
+from core.desk.review.casework import Casework
 from core.desk.rules.case_cards import Card, Holder, short_number
 from core.desk.rules.closures import close_reasons
-from core.desk.rules.dashboard_ports import Bearer, CommunityRef, Scope
-from core.desk.rules.desk_ports import Casework
 from core.desk.rules.input_checks import need_in_words
 from core.desk.rules.roles import Person
+from core.desk.views.queue import CommunityRef
 from core.i18n.catalogs import translated
 from core.i18n.sentences import sentence
 from core.models import Draft

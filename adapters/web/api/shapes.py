@@ -12,9 +12,9 @@ from typing import Annotated, Any, Final, Literal
 from aiohttp import web
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
+from core.desk.communities.accounts import Scope
 from core.desk.rules.approval import CaseState
 from core.desk.rules.closures import CloseReason
-from core.desk.rules.dashboard_ports import Scope
 from core.i18n.sentences import sentence
 from core.models import Action, Intent, Kind, ReadBy, TargetGroup, Verdict
 

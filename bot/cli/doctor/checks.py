@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from adapters.web.setup_state import PlatformSetup, SetupState, WritingModel
 from bot.cli.doctor.database import examine_backups, examine_database, is_there, opened
 from bot.compose import engine
 from bot.compose.models import check_reachable, languages_alone, server_of, writer_of
@@ -27,7 +28,6 @@ from bot.trial.trial import QUESTION, SECONDS, ask_letter, try_server
 from bot.trial.verdicts import Trial, kept_trials
 from core.desk.database.connection import Database, Session
 from core.desk.rules.case_cards import CardTrouble
-from core.desk.rules.dashboard_ports import PlatformSetup, SetupState, WritingModel
 from core.desk.rules.policy import elsewhere
 from core.desk.rules.roles import OnCase, OnCommunity, Person, may_on_case, may_on_community
 from core.desk.runtime.findings import Finding, finding_of
@@ -544,7 +544,7 @@ def as_document(checks: list[Finding]) -> dict[str, Any]:
 
 
 class DoctorSetupChecks:
-    """What the dashboard's steps of setup find: ``core.desk.rules.dashboard_ports.SetupChecks`` by the doctor's checks.
+    """What the dashboard's steps of setup find, by the doctor's checks.
 
     A page waits for them: none loads a model or writes anything. No secret is told. A platform that is served is not
     asked anything: its process says in the database how it stands. One that has a token and is not served is asked who

@@ -1,4 +1,4 @@
-"""Who gets into the dashboard and its API: ``Doorkeeper`` and ``TokenKeeper`` of ``core.desk.rules.dashboard_ports``.
+"""Who gets into the dashboard and its API: accounts, their sessions and their tokens.
 
 Passwords are kept only as argon2 hashes. An account gives nobody a role: it says who somebody is on the platforms, and
 the desk asks the platforms for their roles at each decision.
@@ -13,7 +13,9 @@ import hmac
 import re
 import secrets
 from collections.abc import Collection
-from datetime import timedelta
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Final
 
 from argon2 import PasswordHasher
@@ -22,7 +24,7 @@ from sqlalchemy import delete, select
 
 from core.desk.communities.native_roles import LiveRoles
 from core.desk.database.connection import Database, Session
-from core.desk.rules.dashboard_ports import ApiToken, Bearer, Preferences, Scope, Visitor
+from core.desk.rules.preferences import Preferences
 from core.desk.rules.roles import Person
 from core.desk.schema import ApiTokenRow
 from core.desk.store import accounts, communities
@@ -40,6 +42,54 @@ _MOST_PASSWORD: Final = 1000
 _MOST_NAME: Final = 60
 _AT_ONCE: Final = 2
 """How many passwords are hashed at a time: each takes 64 MiB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Somebody who is logged in: their account, who they are on each platform, and how they want the page.
+
+    Attributes:
+        account: its name.
+        people: who they are, one for each platform.
+        said: what the last page left to say on the next one, "" for nothing; ``WebAccounts.say_next`` clears it.
+    """
+
+    account: str
+    people: tuple[Person, ...]
+    wants: Preferences = field(default_factory=Preferences)
+    said: str = ""
+
+    def on(self, platform: str) -> Person | None:
+        """Who they are on a platform; ``None`` where they are nobody."""
+        return next((person for person in self.people if person.platform == platform), None)
+
+
+class Scope(StrEnum):
+    """What a token of the API may be used for. None of them approves a reply, or lets one be posted."""
+
+    READ = "read"
+    REVEAL = "reveal"
+    DECIDE = "decide"
+
+
+@dataclass(frozen=True, slots=True)
+class ApiToken:
+    """A token of the API, without its secret: for which account, for what, until when, and when it was used last."""
+
+    id: str
+    account: str
+    label: str
+    scopes: frozenset[Scope]
+    expires_at: datetime
+    used_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Bearer:
+    """The person who asks by a token, and the token."""
+
+    visitor: Visitor
+    token: ApiToken
 
 
 class ApiTokens:
@@ -84,7 +134,10 @@ class ApiTokens:
         return await self._database.run("revoke a token", lambda session: revoke(session, name))
 
     async def bearer(self, token: str) -> Bearer | None:
-        """Whose token it is; the platforms are asked who they are there once a minute, and again about each case."""
+        """Whose token it is; ``None`` if it is none, was revoked, is too old, or its account has no role any more.
+
+        The platforms are asked who they are there once a minute, and again about each case.
+        """
 
         async def work(session: Session) -> tuple[ApiToken, bool, accounts.Account] | None:
             use = await of(session, token)
@@ -167,7 +220,7 @@ def check_password(password: str) -> None:
 
 
 class WebAccounts:
-    """Accounts and sessions.
+    """Accounts and sessions. A session is named by a secret that only the browser has.
 
     Args:
         live_roles: asks the platforms who somebody is there; ``None`` on the command line, where nobody logs in.
@@ -227,7 +280,11 @@ class WebAccounts:
     # For the page
 
     async def log_in(self, account: str, password: str) -> str:
-        """Begin a session with a password; it takes as long for an account that is not there."""
+        """Begin a session with a password, and return its secret; it takes as long for an account that is not there.
+
+        Raises:
+            NotAllowed: there is no such account, the password is wrong, or the person has no role any more.
+        """
         row = await self._database.run("find an account", lambda session: accounts.find(session, account))
         hashed = row.password if row is not None else ""
         is_right = await self._verified(hashed or await self._of_nobody(), password[:_MOST_PASSWORD])
@@ -239,7 +296,7 @@ class WebAccounts:
         return await self._begun(row)
 
     async def use_link(self, secret: str) -> str:
-        """Begin a session with a link, which then is used up."""
+        """Begin a session with a link, which then is used up; ``NotAllowed`` if it was before, or is too old."""
 
         async def work(session: Session) -> accounts.Account | None:
             name = await accounts.used_link(session, secret)
@@ -254,7 +311,7 @@ class WebAccounts:
         return await self._begun(account)
 
     async def log_in_as(self, platform: str, user: str) -> str:
-        """Begin a session for the account of a person, whom the platform vouches for."""
+        """Begin a session for the person whom a platform vouches for; ``NotAllowed`` without an account or any role."""
         account = await self._database.run(
             "find whose account it is", lambda session: accounts.of_person(session, platform, user)
         )
@@ -269,7 +326,11 @@ class WebAccounts:
         return await self._begun(account)
 
     async def visitor(self, session: str, *, is_idle: bool = False) -> Visitor | None:
-        """Whose session it is, while it lasts; with ``is_idle`` nobody did anything, so that it lasts no longer."""
+        """Whose session it is; ``None`` if it is over.
+
+        Args:
+            is_idle: the page asks by itself, and nobody did anything, so that the session lasts no longer.
+        """
         row = await self._database.run(
             "look at a session", lambda opened: accounts.account_of(opened, session, is_idle=is_idle)
         )
@@ -278,12 +339,15 @@ class WebAccounts:
         return Visitor(row.name, row.people, row.wants, row.said)
 
     async def leave(self, session: str) -> None:
+        """End a session; one that is over is ignored."""
         await self._database.run("end a session", lambda opened: accounts.end(opened, session))
 
     async def say_next(self, session: str, said: str) -> None:
+        """Keep a sentence for the next page of this session, "" once it is said."""
         await self._database.run("keep what to say", lambda opened: accounts.say(opened, session, said))
 
     async def prefer(self, session: str, wanted: Preferences) -> None:
+        """Keep how the person wants the pages."""
         if wanted.language not in ("", *LANGUAGES):
             raise BadInput(
                 sentence("Antiphon does not speak this language."), remedy=sentence("Choose one of the list.")

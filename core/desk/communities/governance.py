@@ -1,4 +1,4 @@
-"""What managers do from a chat platform: ``core.desk.rules.desk_ports.Governance`` over the database.
+"""What managers do with their community from a chat platform or the dashboard.
 
 The platform is asked for a person's roles before anything is decided (the decisions are in
 ``core.desk.communities.decisions``). An adapter's word counts for one thing only: that a person administers the
@@ -7,10 +7,10 @@ community (``is_owner``).
 
 import logging
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from sqlalchemy import delete, select
 
@@ -21,7 +21,6 @@ from core.desk.communities.native_roles import BY_PLATFORM, LiveRoles, keep_nati
 from core.desk.database.connection import Database, Session
 from core.desk.rules.careful_watch import FindLabel, WatchRecord
 from core.desk.rules.case_cards import DeskStatus, RecentDecision, Statistics
-from core.desk.rules.desk_ports import PolicyChanges
 from core.desk.rules.input_checks import check_text
 from core.desk.rules.policy import CommunityPolicy, differences, elsewhere, to_json, with_channel_moved
 from core.desk.rules.roles import OnCase, OnCommunity, Person, Role
@@ -40,7 +39,7 @@ _NOBODY: Final = ("desk", BY_PLATFORM)
 
 
 async def moved(session: Session, platform: str, old: str, new: str) -> frozenset[str]:
-    """Let what was set up for ``old`` count for ``new``; ``core.desk.rules.desk_ports.Governance.moved`` says the rest.
+    """Let what was set up for ``old`` count for ``new``; ``Governance.moved`` says the rest.
 
     A community that somebody set up under the new id already stays as it is, beside the one under the old id.
     """
@@ -108,10 +107,16 @@ async def _drop(session: Session, community: Community, reason: str) -> None:
 
 
 _LOG = logging.getLogger(__name__)
+PolicyChanges: TypeAlias = Mapping[str, object] | Callable[[CommunityPolicy], Mapping[str, object]]
+"""New values by the names of ``CommunityPolicy``'s fields, or what makes them from the policy as it is at that moment.
+
+A value that keeps a part of the present one, as the role of one kind among all, is made so: else of two managers one
+would lose what the other set.
+"""
 
 
-class CommunityGovernance:
-    """What people can ask and change about communities, over one database.
+class Governance:
+    """What people can ask and change about communities, over one database; it raises as ``Casework``.
 
     Args:
         live_roles: asks the platforms for a person's roles at this moment.
@@ -123,6 +128,8 @@ class CommunityGovernance:
         self._desk = CommunityDesk(database)
 
     async def policy(self, platform: str, community: str) -> CommunityPolicy:
+        """How the community wants Antiphon to behave; the defaults where it was never set. Anybody may know."""
+
         async def work(session: Session) -> Community | None:
             return await communities.find(session, await communities.id_of(session, platform, community))
 
@@ -130,22 +137,29 @@ class CommunityGovernance:
         return CommunityPolicy() if row is None else policy_of(row)
 
     async def communities(self, platform: str) -> tuple[str, ...]:
+        """The communities of a platform that Antiphon knows, by the platform's own ids. Not for people to see."""
         every = await self._database.run("name the communities of a platform", communities.all_communities)
         return tuple(row.name for row in every if row.platform == platform)
 
     async def find_labels(self, platform: str, community: str) -> tuple[FindLabel, ...]:
+        """What moderators said in the last weeks of the posts that the filter found there. Anybody may know."""
+
         async def work(session: Session) -> tuple[FindLabel, ...]:
             return await finds.labels(session, await communities.id_of(session, platform, community))
 
         return await self._database.run("read what finds were", work)
 
     async def watch_record(self, platform: str, community: str) -> WatchRecord:
+        """What the filter did there in the last weeks, in numbers. Anybody may know."""
+
         async def work(session: Session) -> WatchRecord:
             return await finds.record_of(session, await communities.id_of(session, platform, community))
 
         return await self._database.run("count finds", work)
 
     async def looked_at(self, platform: str, counts: Mapping[str, int]) -> None:
+        """Add how many messages the filter read in each community since the last call, in one transaction."""
+
         async def work(session: Session) -> None:
             ids = await communities.ids_of(session, {(platform, community) for community in counts})
             messages = Counter[str]()
@@ -156,9 +170,19 @@ class CommunityGovernance:
         await self._database.run("count looked at", work)
 
     async def moved(self, platform: str, old: str, new: str) -> frozenset[str]:
+        """Say that a place of the platform has another id from now on, and that nothing stands there under the old one.
+
+        What was set up for it counts for the new id: a community keeps all that belongs to it, and wherever the place
+        has cards or is watched, its new id is named; the cards of open cases are put up there again. Only where the
+        platform itself says so. Said again, it changes nothing.
+
+        Returns:
+            The communities whose settings, or whose id, changed, as the platform names them now.
+        """
         return await self._database.run("move a place", lambda session: moved(session, platform, old, new))
 
     async def roles_of(self, platform: str, community: str, by: Person) -> frozenset[Role]:
+        """The roles that somebody has now; this asks the platform."""
         place = await self._live_roles.refresh_in(platform, community, by)
 
         async def work(session: Session) -> frozenset[Role]:
@@ -174,6 +198,14 @@ class CommunityGovernance:
     async def configure(
         self, platform: str, community: str, changes: PolicyChanges, by: Person, *, is_owner: bool = False
     ) -> CommunityPolicy:
+        """Change some fields of the policy; recorded in the audit log.
+
+        Args:
+            changes: what to change; made from the present policy in the transaction that changes it.
+            is_owner: the platform itself says that this person administers the community. The first manager gets in
+                this way.
+        """
+
         def choose(policy: CommunityPolicy) -> Mapping[str, object]:
             fields = changes if isinstance(changes, Mapping) else changes(policy)
             _check_texts(fields)
@@ -183,10 +215,12 @@ class CommunityGovernance:
         return await self._desk.configure(place.id, choose, by)
 
     async def set_posting(self, platform: str, community: str, is_posting: bool, by: Person, note: str = "") -> None:
+        """Leave shadow mode, or return to it."""
         place = await self._live_roles.refresh_in(platform, community, by)
         await self._desk.set_posting(place.id, is_posting, by, note)
 
     async def set_disclosure(self, platform: str, community: str, discloses: bool, by: Person, note: str = "") -> None:
+        """Set whether each reply says that Antiphon drafted it; leaving this out needs a reason."""
         place = await self._live_roles.refresh_in(platform, community, by)
         await self._desk.set_disclosure(place.id, discloses, by, note)
 
@@ -204,10 +238,12 @@ class CommunityGovernance:
         return await self._desk.pause(identity, by, note)
 
     async def resume(self, platform: str, community: str, by: Person, note: str = "") -> bool:
+        """Allow posting again; ``False`` if it was allowed already."""
         place = await self._live_roles.refresh_in(platform, community, by)
         return await self._desk.resume(place.id, by, note)
 
     async def status(self, platform: str, community: str, by: Person) -> DeskStatus:
+        """The state of the queue, the model and the community's mode."""
         place = await self._live_roles.refresh_in(platform, community, by)
 
         async def work(session: Session) -> DeskStatus:
@@ -217,6 +253,7 @@ class CommunityGovernance:
         return await self._database.run("read the status", work)
 
     async def statistics(self, platform: str, community: str, by: Person, since: timedelta) -> Statistics:
+        """The outcome of the cases that were flagged in the last ``since``."""
         if since <= timedelta():
             raise BadInput(
                 sentence("The span of time must be longer than zero."),
@@ -231,6 +268,7 @@ class CommunityGovernance:
         return await self._database.run("count what happened", work)
 
     async def lately(self, platform: str, community: str, by: Person) -> tuple[RecentDecision, ...]:
+        """The newest decisions of people there, newest first; for everybody who may read cases."""
         place = await self._live_roles.refresh_in(platform, community, by)
 
         async def work(session: Session) -> tuple[RecentDecision, ...]:
@@ -240,6 +278,7 @@ class CommunityGovernance:
         return await self._database.run("list what was decided lately", work)
 
     async def export(self, platform: str, community: str, by: Person, to: Path) -> int:
+        """Write the community's cases, by pseudonym, as CSV or JSON lines by the file's suffix; how many rows."""
         try:
             how = Format(to.suffix.removeprefix(".").lower())
         except ValueError as err:

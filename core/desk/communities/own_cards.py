@@ -5,14 +5,14 @@ stream for each card; none of them ends an approval. ``core.desk.rules.own_cards
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import chain
 
 from core.desk.communities.decisions import one_community
 from core.desk.database.connection import Database, Session
 from core.desk.rules.case_cards import ReviewOfPrepared
-from core.desk.rules.dashboard_ports import PreparedReply
 from core.desk.rules.input_checks import check_text
-from core.desk.rules.own_cards import WrittenCard
+from core.desk.rules.own_cards import CommunityCard, WrittenCard
 from core.desk.rules.roles import OnCommunity, Person
 from core.desk.schema import Change, PreparedReplyRow
 from core.desk.store import communities, own_cards, people
@@ -31,6 +31,25 @@ MAX_OWN = 500
 MAX_CARDS = 200
 """How many cards of its own a community may have: all are read for each draft."""
 MAX_NAME = 80
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedReply:
+    """A prepared reply as a community has it.
+
+    ``intent`` is ``None`` for a card's claim, ``stereotype`` for a whole group. ``is_own``: the community added it.
+    ``is_hidden``: one of the project's that the community took out of its drafts.
+    """
+
+    id: str
+    language: str
+    target_group: TargetGroup
+    stereotype: str | None
+    intent: Intent | None
+    text: str
+    is_own: bool
+    is_hidden: bool = False
+    review: ReviewOfPrepared | None = None
 
 
 class PreparedReplies:
@@ -202,10 +221,10 @@ class OwnCards:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def listed(self, community_id: str, by: Person) -> list[own_cards.StoredCard]:
+    async def listed(self, community_id: str, by: Person) -> list[CommunityCard]:
         """The community's own cards, by their ids."""
 
-        async def work(session: Session) -> list[own_cards.StoredCard]:
+        async def work(session: Session) -> list[CommunityCard]:
             community, _ = await _allowed(session, community_id, by, OnCommunity.READ_STATISTICS)
             return await own_cards.all_cards(session, community.id)
 
@@ -243,16 +262,14 @@ class OwnCards:
 
         return await self._database.run("propose an own card", work)
 
-    async def review(
-        self, community_id: str, id_: str, verdict: CardVerdict, by: Person, digest: str
-    ) -> own_cards.StoredCard:
+    async def review(self, community_id: str, id_: str, verdict: CardVerdict, by: Person, digest: str) -> CommunityCard:
         """Record that somebody else than its proposer accepts a card, which is used from then on, or declines it.
 
         Args:
             digest: the version that they read.
         """
 
-        async def work(session: Session) -> own_cards.StoredCard:
+        async def work(session: Session) -> CommunityCard:
             community, who = await _allowed(session, community_id, by, OnCommunity.CONFIGURE, lock=True)
             name = await _name_of(session, community, by, who)
             card = await _own_card(session, community, id_)
@@ -292,7 +309,7 @@ def _line(card: WrittenCard, event: str) -> str:
     return f"card {card.id} ({card.digest}) {event}"
 
 
-async def _own_card(session: Session, community: communities.Community, id_: str) -> own_cards.StoredCard:
+async def _own_card(session: Session, community: communities.Community, id_: str) -> CommunityCard:
     for stored in await own_cards.all_cards(session, community.id):
         if stored.card.id == id_:
             return stored
@@ -302,7 +319,7 @@ async def _own_card(session: Session, community: communities.Community, id_: str
     )
 
 
-async def _touch(session: Session, community: communities.Community, card: own_cards.StoredCard | None) -> None:
+async def _touch(session: Session, community: communities.Community, card: CommunityCard | None) -> None:
     """Show the cases anew that have drafts from this card: they say who reviewed it."""
     if card is not None:
         await touch(session, *await cases_with_prepared(session, community.id, *card.texts))

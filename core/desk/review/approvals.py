@@ -17,7 +17,6 @@ from core.desk.database.connection import Database, Session
 from core.desk.review.decisions import decider, wrote_post
 from core.desk.rules.approval import ApprovedReply, CaseState, approve, check_answerable, why_two
 from core.desk.rules.case_cards import InPublic, ProposedReply, RefusedReply
-from core.desk.rules.dashboard_ports import TextCheck
 from core.desk.rules.input_checks import check_text
 from core.desk.rules.platforms import ChatPlatform
 from core.desk.rules.policy import PublicText, render
@@ -31,7 +30,7 @@ from core.desk.store.outbox import require_settled
 from core.desk.store.people import known_pseudonym, member, require_on_case
 from core.desk.store.renewals import take_on
 from core.engine.reading.posts import nothing_known
-from core.engine.scoring.check import CheckedEdit, EditReader, check_edit, checked_edit
+from core.engine.scoring.check import CheckedEdit, CheckedSentence, EditReader, check_edit, checked_edit
 from core.engine.scoring.quotation import quote_of
 from core.engine.wording.community_rules import TextRules, broken_rule, check_rules
 from core.engine.wording.final_text import check_sendable
@@ -121,6 +120,15 @@ class _Proposed:
     rules: TextRules
 
 
+@dataclass(frozen=True, slots=True)
+class TextCheck:
+    """What the evidence of a case says about a text that somebody writes; warnings and reasons in sentences."""
+
+    sentences: tuple[CheckedSentence, ...]
+    warnings: tuple[str, ...]
+    why_two: tuple[str, ...]
+
+
 class Proposals:
     """Texts on their way to an approval, over one database.
 
@@ -145,7 +153,7 @@ class Proposals:
     async def propose(
         self, case_id: str, version: int, by: Person, *, rank: int | None = None, text: str | None = None
     ) -> ProposedReply:
-        """Keep one exact text and say what would be posted; ``desk_ports.Casework.propose`` says what is raised.
+        """Keep one exact text and say what would be posted; ``Casework.propose`` says what is raised.
 
         A text of one's own also for a case that needs a person, or whose send failed: it is in review from then on.
         """

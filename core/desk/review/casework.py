@@ -1,7 +1,7 @@
 """The desk as chat platforms see it: every decision a person makes is answered with the case's card.
 
 Each call asks the platform for the person's roles at this moment, lets the desk decide, and reads the card again
-(``core.desk.rules.desk_ports.Casework``). Open cases come as a list, or by the short number that people call them by.
+(``Casework``). Open cases come as a list, or by the short number that people call them by.
 """
 
 import logging
@@ -148,8 +148,13 @@ _STANDS: Final = "somebody looked: it stands there"
 _MISSING: Final = "somebody looked: it does not stand there"
 
 
-class FrontDesk:
-    """``core.desk.rules.desk_ports.Casework`` over one database.
+class Casework:
+    """Decisions about cases, by the people of a platform, and the intake of their flags.
+
+    A method that fails raises one of ``core.errors`` with a remedy: ``NotAllowed`` if the person may not do this,
+    ``Conflict`` if the case has changed since they saw it or somebody else holds it, ``BadInput`` if the call is wrong,
+    ``PlatformUnavailable`` if the platform cannot say who the person is, and ``StoreUnavailable`` if the database does
+    not answer. After each of them nothing has changed.
 
     A decision asks the platform once for its person's roles, and takes four transactions: whose case it is, what the
     platform said, the decision, and the card. An approval uses the first one for its own reading; a retraction talks to
@@ -178,16 +183,24 @@ class FrontDesk:
     # Cases
 
     async def card(self, case_id: str, by: Person) -> case_cards.Card:
+        """A case as this person may see it. People who only flagged the post see the post's words and no others."""
         await self._ask_for_roles(case_id, by)
         return await self._card(case_id, by)
 
     async def look(self, case_id: str, by: Person) -> case_cards.Card:
+        """The same by the roles that the platform told last, without asking it: to see whether a wait is over.
+
+        What is shown to a person after a wait is read with ``card``.
+        """
         return await self._card(case_id, by)
 
     async def posts(self, platform: str, most: int) -> list[PostRef]:
+        """The posts whose edits and deletions matter to a case, at most so many, the newest last."""
         return await self._database.run("read what is followed", lambda s: captures.followed(s, platform, most))
 
     async def find(self, ref: PostRef, by: Person) -> case_cards.Card | None:
+        """The case of a post, or that a posted reply belongs to; ``None`` if there is none."""
+
         async def look(session: Session) -> str | None:
             case = (await store.find_all(session, [ref])).get(ref)
             return await case_replied_with(session, ref) if case is None else case.id
@@ -196,6 +209,7 @@ class FrontDesk:
         return None if case_id is None else await self.card(case_id, by)
 
     async def open_cases(self, platform: str, community: str, by: Person, page: int = 0) -> case_cards.OpenCases:
+        """A page of a community's open cases, oldest first; of a page that there is not, the last one."""
         place = await self._live_roles.refresh_in(platform, community, by)
 
         async def work(session: Session) -> case_cards.OpenCases:
@@ -205,6 +219,10 @@ class FrontDesk:
         return await self._database.run("list open cases", work)
 
     async def numbered(self, platform: str, community: str, number: str, by: Person) -> case_cards.Card:
+        """The case of a community that people call so (``core.desk.rules.case_cards``).
+
+        If it is open, its card is put up again where it is gone.
+        """
         place = await self._live_roles.refresh_in(platform, community, by)
 
         async def work(session: Session) -> case_cards.Card:
@@ -216,12 +234,18 @@ class FrontDesk:
         return await self._database.run("show a case by its number", work)
 
     async def card_gone(self, ref: PostRef) -> None:
+        """Say that a message is gone. If it was the card of an open case, the card is put up again.
+
+        The card of a closed case stays gone; any other message is ignored.
+        """
         await self._database.run("note that a card is gone", lambda session: was_deleted(session, ref))
 
     async def hold(self, case_id: str, by: Person) -> case_cards.Card:
+        """Hold a case; ``Conflict`` says who else does, and until when."""
         return await self._decided("hold", case_id, by, lambda: self._decisions.hold(case_id, by))
 
     async def release(self, case_id: str, by: Person) -> case_cards.Card:
+        """Stop holding it; ``Conflict`` if somebody else does."""
         return await self._decided("release", case_id, by, lambda: self._decisions.release(case_id, by))
 
     # Approvals
@@ -229,13 +253,21 @@ class FrontDesk:
     async def propose(
         self, case_id: str, version: int, by: Person, *, rank: int | None = None, text: str | None = None
     ) -> case_cards.ProposedReply:
+        """Store one exact text to approve: a draft by ``rank``, or an edited ``text`` (with the rank of its draft).
+
+        Raises:
+            BadInput: there is no such draft, or the text is empty.
+            Unsendable: it can never be posted as it is; ``refused`` gives it back by the error's ``text_id``.
+        """
         await self._ask_for_roles(case_id, by)
         return await self._proposals.propose(case_id, version, by, rank=rank, text=text)
 
     async def refused(self, text_id: str, by: Person) -> case_cards.RefusedReply:
+        """A text that ``propose`` refused, for the person who wrote it to mend."""
         return await self._proposals.refused(text_id, by)
 
     async def approve(self, proposal_id: str, by: Person) -> case_cards.Approval:
+        """Approve what ``propose`` kept and the person was shown; sent when the undo window is over."""
         outcome = await self._approvals.approve(proposal_id, by)
         with about(case=outcome.case_id, platform=by.platform):
             _LOG.info("decided: %s", "approve-first" if isinstance(outcome, AwaitsSecond) else "approve")
@@ -245,6 +277,7 @@ class FrontDesk:
         return case_cards.Approval(card)
 
     async def undo(self, case_id: str, version: int, by: Person) -> case_cards.Card:
+        """Take an approval back before it is sent, or one's own closing of a case for a short time."""
         return await self._decided("undo", case_id, by, lambda: self._decisions.undo(case_id, version, by))
 
     # Other ends
@@ -252,6 +285,7 @@ class FrontDesk:
     async def redraft(
         self, case_id: str, version: int, by: Person, *, intent: Intent | None = None, claim: str | None = None
     ) -> case_cards.Card:
+        """Ask for other drafts: of one intent, arguing another claim, or simply others."""
         return await self._decided(
             "redraft", case_id, by, lambda: self._decisions.redraft(case_id, version, claim, by, intent=intent)
         )
@@ -259,14 +293,17 @@ class FrontDesk:
     async def close(
         self, case_id: str, version: int, by: Person, reason: CloseReason, note: str = ""
     ) -> case_cards.Card:
+        """Close a case without a reply; ``CloseReason.OTHER`` needs a ``note``."""
         return await self._decided(
             "close", case_id, by, lambda: self._decisions.close(case_id, version, by, reason, note)
         )
 
     async def reopen(self, case_id: str, version: int, by: Person) -> case_cards.Card:
+        """Put a case back in review that needs a person or whose send failed."""
         return await self._decided("reopen", case_id, by, lambda: self._decisions.reopen(case_id, version, by))
 
     async def settle(self, case_id: str, version: int, by: Person, *, is_posted: bool) -> case_cards.Card:
+        """Say whether a reply is on the platform, after a send that could not be read back."""
         return await self._decided(
             "settle",
             case_id,
@@ -275,11 +312,13 @@ class FrontDesk:
         )
 
     async def split_out(self, case_id: str, version: int, by: Person) -> case_cards.Card:
+        """Draft a folded post on its own."""
         return await self._decided("split_out", case_id, by, lambda: self.intake.split_out(case_id, version, by))
 
     async def retract(
         self, case_id: str, version: int, by: Person, reason: RetractReason, note: str = ""
     ) -> case_cards.Card:
+        """Remove a posted reply; the card's notes say why one stays. ``RetractReason.OTHER`` needs a ``note``."""
         with _watched("retract", case_id, by):
             await self._ask_for_roles(case_id, by)
             delivery = await self._outbox.retract_reply(case_id, version, by, reason, note)
@@ -291,6 +330,10 @@ class FrontDesk:
     # What the platform says
 
     async def original_changed(self, ref: PostRef, text: str | None, *, revision: str = "") -> None:
+        """Say that a flagged post now reads otherwise, or was deleted (``None``); unknown posts are ignored.
+
+        Where the platform hides the words, ``text`` is "", and ``revision`` (``FlaggedPost.revision``) is compared.
+        """
         check_text(text or "")
         await self._database.run(
             "note what a post says now", lambda session: note_original(session, ref, text, revision)

@@ -1,7 +1,7 @@
 """What the dashboard asks of the desk: the queue, the library of a community's own texts, and the record."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import groupby
@@ -11,23 +11,25 @@ from typing import Any, Final
 from sqlalchemy import select
 
 from core.desk.communities.native_roles import LiveRoles
-from core.desk.communities.own_cards import OwnCards, PreparedReplies
+from core.desk.communities.own_cards import OwnCards, PreparedReplies, PreparedReply
 from core.desk.database.connection import Database, Session, json_text
 from core.desk.invariants.facts import doubled_in, faults_of
-from core.desk.review.approvals import Proposals
-from core.desk.rules import dashboard_ports as ports
-from core.desk.rules.case_cards import ReviewOfPrepared
+from core.desk.review.approvals import Proposals, TextCheck
+from core.desk.rules.approval import CaseState
 from core.desk.rules.numbers import Numbers
-from core.desk.rules.own_cards import checked_card
+from core.desk.rules.own_cards import CommunityCard, checked_card
+from core.desk.rules.preferences import NOTHING_HIDDEN, HiddenCategories
 from core.desk.rules.roles import OnCase, OnCommunity, Person
 from core.desk.schema import CaseRow, SuggestionRow
 from core.desk.store import cases as store
 from core.desk.store.communities import id_of
 from core.desk.store.erasure import cases_quoting
-from core.desk.store.own_cards import Signatory, StoredCard
 from core.desk.store.people import known_name, known_pseudonym, require_on_case, require_on_community
-from core.desk.upkeep.erasure import Erasure, require_only_here
+from core.desk.upkeep.erasure import Erasure, ErasureReport, require_only_here
+from core.desk.upkeep.retention import RetentionPeriods
 from core.desk.views import numbers, queue, record
+from core.desk.views.queue import CaseChanges, Queue
+from core.desk.views.record import LogLines, LogPage, PersonalData
 from core.engine.cards.bank import CardVerdict, OwnReply
 from core.i18n.sentences import sentence
 from core.models import TargetGroup
@@ -39,8 +41,60 @@ MOST: Final = 300
 _DAYS: Final = timedelta(days=7)
 
 
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A line of a case's history: who did what when, and the note that they wrote, "" for none."""
+
+    state: CaseState | None
+    by: str
+    reason: str
+    note: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPost:
+    """A post that came to the desk lately, as it is kept: where, how and when, and what is known of it.
+
+    ``text`` is for the filter to read, and ``channel`` is ``PostRef.channel``; ``score`` is that of the filter where it
+    found the post.
+    """
+
+    case_id: str
+    channel: str
+    text: str
+    flagged_how: str
+    score: float | None
+    at: datetime
+    group: TargetGroup | None
+
+
+@dataclass(frozen=True, slots=True)
+class LogFault:
+    """A chain of the log that is broken: of a case, or of the community itself (``case_id`` ""), and how."""
+
+    case_id: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class LogCheck:
+    """What a check of the log found: of so many chains and lines, those that are broken, the first hundred of them."""
+
+    chains: int
+    lines: int
+    faults: tuple[LogFault, ...]
+
+
 class DeskLibrary:
-    """The replies and cards of communities, over one database; ``facts`` gives the ids on which a card may rest."""
+    """A community's prepared replies and cards, for the people of its platform, who are asked for their roles.
+
+    Those who may see its statistics read them, those who may configure it change them: ``NotAllowed`` for others.
+    ``BadInput`` says what is wrong with a text, or that there is no such reply or card. ``note`` is their reason.
+
+    Args:
+        facts: gives the ids on which a card may rest.
+    """
 
     def __init__(self, database: Database, live_roles: LiveRoles, facts: Callable[[], frozenset[str]]) -> None:
         self._live_roles, self._facts = live_roles, facts
@@ -49,65 +103,62 @@ class DeskLibrary:
     async def _id(self, platform: str, community: str, by: Person) -> str:
         return (await self._live_roles.refresh_in(platform, community, by)).id
 
-    async def replies(self, platform: str, community: str, by: Person) -> list[ports.PreparedReply]:
+    async def replies(self, platform: str, community: str, by: Person) -> list[PreparedReply]:
+        """All prepared replies: its own first, then the project's, including those that it took out."""
         return await self._replies.listed(await self._id(platform, community, by), by)
 
     async def add_reply(self, platform: str, community: str, by: Person, reply: OwnReply, note: str = "") -> str:
+        """Add a reply of its own, which ``core.desk.rules.own_cards`` checked; gives its id."""
         return await self._replies.add(await self._id(platform, community, by), reply, by, note)
 
     async def review_reply(self, platform: str, community: str, by: Person, id_: str) -> None:
+        """Record that this person has read a reply and stands for it."""
         await self._replies.review(await self._id(platform, community, by), id_, by)
 
     async def remove_reply(
         self, platform: str, community: str, by: Person, id_: str, note: str = "", *, is_undone: bool = False
     ) -> None:
+        """Delete one of its own, or use one of the project's no more; ``is_undone`` uses that again."""
         await self._replies.remove(await self._id(platform, community, by), id_, by, note, is_undone=is_undone)
 
-    async def cards(self, platform: str, community: str, by: Person) -> list[ports.CommunityCard]:
-        return [_community_card(card) for card in await self._cards.listed(await self._id(platform, community, by), by)]
+    async def cards(self, platform: str, community: str, by: Person) -> list[CommunityCard]:
+        return await self._cards.listed(await self._id(platform, community, by), by)
 
     async def propose_card(
         self, platform: str, community: str, by: Person, row: Mapping[str, Any], note: str = ""
     ) -> bool:
+        """Check and keep a card as it is written down, or a new version of one; whether anything changed."""
         community_id = await self._id(platform, community, by)
         return await self._cards.propose(community_id, checked_card(row, self._facts()), by, note)
 
     async def review_card(
         self, platform: str, community: str, by: Person, id_: str, verdict: CardVerdict, digest: str
     ) -> None:
+        """Accept or decline the version of a card that was read; ``BadInput`` for the person who proposed it."""
         await self._cards.review(await self._id(platform, community, by), id_, verdict, by, digest)
 
     async def remove_card(self, platform: str, community: str, by: Person, id_: str, note: str = "") -> None:
         await self._cards.remove(await self._id(platform, community, by), id_, by, note)
 
 
-def _community_card(stored: StoredCard) -> ports.CommunityCard:
-    return ports.CommunityCard(
-        stored.card, _signature(stored.proposer), stored.verdict, _signature(stored.reviewer), stored.is_accepted
-    )
-
-
-def _signature(signed: Signatory | None) -> ReviewOfPrepared | None:
-    return None if signed is None else ReviewOfPrepared(signed.name, signed.at)
-
-
 class DeskRecord:
-    """What is on record of communities, over one database.
+    """What is on record of communities. Each call asks the platform for the person's roles at this moment.
 
     Args:
         keeping: how long this installation keeps things.
     """
 
-    def __init__(self, database: Database, live_roles: LiveRoles, keeping: ports.RetentionPeriods) -> None:
+    def __init__(self, database: Database, live_roles: LiveRoles, keeping: RetentionPeriods) -> None:
         self._database = database
         self._live_roles = live_roles
-        self._keeping = keeping
-
-    @property
-    def keeping(self) -> ports.RetentionPeriods:
-        return self._keeping
+        self.keeping = keeping
 
     async def numbers(self, platform: str, community: str, by: Person, since: timedelta) -> Numbers:
+        """What ``Governance.statistics`` does not count, of the cases that were flagged in the last ``since``.
+
+        Raises:
+            NotAllowed: they may not see the community's numbers.
+        """
         place = await self._live_roles.refresh_in(platform, community, by)
 
         async def allowed(session: Session) -> None:
@@ -136,67 +187,71 @@ class DeskRecord:
         community: str,
         by: Person,
         *,
-        which: ports.LogLines = ports.LogLines.ALL,
+        which: LogLines = LogLines.ALL,
         before: int | None = None,
-    ) -> ports.LogPage:
+    ) -> LogPage:
+        """A page of the audit log, before a line or from the newest on; ``NotAllowed`` if they may not read it."""
         place = await self._live_roles.refresh_in(platform, community, by)
 
-        async def work(session: Session) -> ports.LogPage:
+        async def work(session: Session) -> LogPage:
             await require_on_community(session, place.id, by, OnCommunity.READ_AUDIT)
             return await record.log(session, place.id, which, before)
 
         return await self._database.run("read the audit log", work)
 
-    async def verify(self, platform: str, community: str, by: Person) -> ports.LogCheck:
+    async def verify(self, platform: str, community: str, by: Person) -> LogCheck:
+        """Compute every chain of the community's log again; ``NotAllowed`` if they may not read it."""
         place = await self._live_roles.refresh_in(platform, community, by)
-        chains, lines, faults, after = 0, 0, list[ports.LogFault](), ""
+        chains, lines, faults, after = 0, 0, list[LogFault](), ""
 
-        async def work(session: Session) -> tuple[list[str], list[ports.LogFault], int]:
+        async def work(session: Session) -> tuple[list[str], list[LogFault], int]:
             await require_on_community(session, place.id, by, OnCommunity.READ_AUDIT)
             streams, rows = await record.chains(session, place.id, after, _CHAINS)
             by_stream = {stream: list(of) for stream, of in groupby(rows, key=attrgetter("stream"))}
-            new_faults = list[ports.LogFault]()
+            new_faults = list[LogFault]()
             for stream in streams:
                 own = by_stream.get(stream, [])
                 texts = [fault.what for fault in (*faults_of(stream, own, is_deleted=False), *doubled_in(stream, own))]
                 texts += [] if own else [sentence("It has no line in the audit log.")]
-                new_faults += [ports.LogFault("" if stream == place.id else stream, what) for what in texts]
+                new_faults += [LogFault("" if stream == place.id else stream, what) for what in texts]
             return streams, new_faults, len(rows)
 
         while True:
             streams, new_faults, count = await self._database.run("verify the audit log", work)
             chains, lines, faults = chains + len(streams), lines + count, (faults + new_faults)[:_MOST_FAULTS]
             if len(streams) < _CHAINS:
-                return ports.LogCheck(chains, lines, tuple(faults))
+                return LogCheck(chains, lines, tuple(faults))
             after = streams[-1]
 
-    async def kept(self, person: Person) -> ports.PersonalData:
-        async def work(session: Session) -> ports.PersonalData:
-            return await _kept_about(session, person.platform, person.user) or ports.PersonalData(person.platform)
+    async def kept(self, person: Person) -> PersonalData:
+        async def work(session: Session) -> PersonalData:
+            return await _kept_about(session, person.platform, person.user) or PersonalData(person.platform)
 
         return await self._database.run("look for what is kept", work)
 
-    async def kept_about(self, platform: str, community: str, by: Person, user: str) -> ports.PersonalData | None:
+    async def kept_about(self, platform: str, community: str, by: Person, user: str) -> PersonalData | None:
+        """What is kept about somebody, by the platform's id; ``None`` where nobody is known by it.
+
+        Raises:
+            NotAllowed: they may erase nobody there, or the person is known in other communities, too.
+        """
         place = await self._live_roles.refresh_in(platform, community, by)
 
-        async def work(session: Session) -> ports.PersonalData | None:
+        async def work(session: Session) -> PersonalData | None:
             await require_on_community(session, place.id, by, OnCommunity.ERASE)
             await require_only_here(session, await known_pseudonym(session, platform, user), place.id)
             return await _kept_about(session, platform, user)
 
         return await self._database.run("count what is kept", work)
 
-    async def erase(self, platform: str, community: str, by: Person, user: str) -> ports.ErasedPerson | None:
+    async def erase(self, platform: str, community: str, by: Person, user: str) -> ErasureReport | None:
+        """Erase somebody from this installation; raises and returns as ``kept_about``."""
         place = await self._live_roles.refresh_in(platform, community, by)
         erased = await Erasure(self._database).erase(platform, user, by=by, community_id=place.id)
-        if not erased.is_known:
-            return None
-        return ports.ErasedPerson(
-            posts=erased.cases, roles=erased.memberships, notes=erased.notes, waiting=erased.waiting
-        )
+        return erased if erased.is_known else None
 
 
-async def _kept_about(session: Session, platform: str, user: str) -> ports.PersonalData | None:
+async def _kept_about(session: Session, platform: str, user: str) -> PersonalData | None:
     who = await known_pseudonym(session, platform, user)
     if who is None:
         return None
@@ -205,7 +260,7 @@ async def _kept_about(session: Session, platform: str, user: str) -> ports.Perso
     return replace(kept, said_around=len(around))
 
 
-async def kept_posts(session: Session, community_id: str) -> tuple[ports.KeptPost, ...]:
+async def kept_posts(session: Session, community_id: str) -> tuple[KeptPost, ...]:
     """The newest ``MOST`` of them whose words were not erased, newest first."""
     group_of = json_text(session, SuggestionRow.document.expression, "reading", "target_group")
     rows = await session.execute(
@@ -216,7 +271,7 @@ async def kept_posts(session: Session, community_id: str) -> tuple[ports.KeptPos
         .limit(MOST)
     )
     return tuple(
-        ports.KeptPost(
+        KeptPost(
             row.id,
             row.channel,
             row.text,
@@ -230,14 +285,14 @@ async def kept_posts(session: Session, community_id: str) -> tuple[ports.KeptPos
 
 
 class DeskOverview:
-    """What waits, what happened, and what the evidence says of a text.
+    """What somebody sees over all their communities. Their rights are read in the transaction that answers.
 
     Args:
         proposals: checks texts, as everywhere.
         keeping: how long this installation keeps things.
     """
 
-    def __init__(self, database: Database, proposals: Proposals, keeping: ports.RetentionPeriods) -> None:
+    def __init__(self, database: Database, proposals: Proposals, keeping: RetentionPeriods) -> None:
         self._database = database
         self._proposals = proposals
         self._keeping = keeping
@@ -249,9 +304,11 @@ class DeskOverview:
         platform: str = "",
         community: str = "",
         page: int = 0,
-        hides: ports.HiddenCategories = ports.NOTHING_HIDDEN,
-    ) -> ports.Queue:
-        async def work(session: Session) -> ports.Queue:
+        hides: HiddenCategories = NOTHING_HIDDEN,
+    ) -> Queue:
+        """A page of what waits, of all their communities or of one; of a page that there is not, the last one."""
+
+        async def work(session: Session) -> Queue:
             return await queue.queue(
                 session, people, self._keeping, platform=platform, community=community, page=page, hides=hides
             )
@@ -259,27 +316,33 @@ class DeskOverview:
         return await self._database.run("list what waits", work)
 
     async def reader(self, people: tuple[Person, ...], platform: str, community: str) -> Person | None:
+        """Who of them may read cases of a community, as its own platform knows them or as another; ``None`` if none."""
         return await self._database.run(
             "look who may read", lambda session: queue.reader(session, people, platform, community)
         )
 
     async def oldest(self, people: tuple[Person, ...]) -> datetime | None:
+        """Since when the oldest case that needs a person waits, in all their communities; ``None`` if none does."""
         return await self._database.run("look for the oldest case", lambda session: queue.oldest(session, people))
 
-    async def history(self, case_id: str, by: Person) -> tuple[ports.Move, ...]:
-        async def work(session: Session) -> tuple[ports.Move, ...]:
+    async def history(self, case_id: str, by: Person) -> tuple[Move, ...]:
+        """Every move of a case, oldest first, with names; ``NotAllowed`` if they may not read cases there."""
+
+        async def work(session: Session) -> tuple[Move, ...]:
             case = await store.load(session, case_id)
             await require_on_case(session, case.community_id, by, OnCase.READ)
             moves = []
             for line in await store.history(session, case_id):
                 who = await known_name(session, case.community_id, line.actor)
                 why = await record.with_names(session, case.community_id, line.reason)
-                moves.append(ports.Move(line.to_state, who, why, line.note, line.at))
+                moves.append(Move(line.to_state, who, why, line.note, line.at))
             return tuple(moves)
 
         return await self._database.run("read the history of a page's case", work)
 
     async def waits_until(self, case_id: str, by: Person) -> datetime | None:
+        """As ``QueuedCase.waits_until``; ``NotAllowed`` if they may not read cases there."""
+
         async def work(session: Session) -> datetime | None:
             case = await store.load(session, case_id)
             await require_on_case(session, case.community_id, by, OnCase.READ)
@@ -287,17 +350,22 @@ class DeskOverview:
 
         return await self._database.run("look how long a case waits", work)
 
-    async def check(self, case_id: str, by: Person, text: str) -> ports.TextCheck:
+    async def check(self, case_id: str, by: Person, text: str) -> TextCheck:
+        """A text, checked against the case's evidence; ``NotAllowed`` if they may not decide about cases there."""
         return await self._proposals.check(case_id, by, text)
 
-    async def changes(self, people: tuple[Person, ...], since: int | None) -> ports.CaseChanges:
+    async def changes(self, people: tuple[Person, ...], since: int | None) -> CaseChanges:
+        """What changed in their communities since a number; nothing, and the present number, where there is none."""
         return await self._database.run("look for changes", lambda session: queue.changes(session, people, since))
 
     async def holds(self, people: tuple[Person, ...]) -> dict[str, str]:
+        """Who holds which case in their communities, by a pseudonym that no page shows; no number tells of it."""
         return await self._database.run("look for holds", lambda session: queue.holds(session, people))
 
-    async def kept_posts(self, platform: str, community: str, by: Person) -> tuple[ports.KeptPost, ...]:
-        async def work(session: Session) -> tuple[ports.KeptPost, ...]:
+    async def kept_posts(self, platform: str, community: str, by: Person) -> tuple[KeptPost, ...]:
+        """The newest posts of the last seven days whose words are kept; ``NotAllowed`` if they may not configure it."""
+
+        async def work(session: Session) -> tuple[KeptPost, ...]:
             identity = await id_of(session, platform, community)
             await require_on_community(session, identity, by, OnCommunity.CONFIGURE)
             return await kept_posts(session, identity)

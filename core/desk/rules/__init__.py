@@ -1,1 +1,1 @@
-"""The rules of review: states and approval, roles, reasons, a community's policy, and the ports of the desk."""
+"""The rules of review: states and approval, roles, reasons, a community's policy, and the ports of platforms."""

@@ -7,12 +7,22 @@ remedy.
 import hashlib
 import json
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated, Any, Final, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from core.desk.rules.input_checks import check_text, need_in_words
-from core.engine.cards.bank import ArgumentCard, CardReview, OwnReply, Stereotype, load_stereotypes
+from core.engine.cards.bank import (
+    ArgumentCard,
+    CardReview,
+    CardVerdict,
+    OwnReply,
+    Stereotype,
+    load_stereotypes,
+    prepared_id,
+)
 from core.engine.cards.own import OwnCard, own_stereotype
 from core.engine.reading.signals import people_named
 from core.engine.scoring.gates import MAX_SENTENCES, form_fault, intent_fault
@@ -234,6 +244,42 @@ class WrittenCard(_Form):
 def restored(document: Mapping[str, Any]) -> WrittenCard:
     """A card that was checked before; ``BadInput`` if its form is not this version's."""
     return _formed(WrittenCard.model_validate, document, "The card")
+
+
+@dataclass(frozen=True, slots=True)
+class Signatory:
+    """Somebody who stands for a card: by pseudonym, or as the operator, and by the name that they gave; and when."""
+
+    by: str
+    name: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class CommunityCard:
+    """A card as a community has it. Nobody is the ``proposer`` of a card whose proposer was erased."""
+
+    card: WrittenCard
+    proposer: Signatory | None
+    verdict: CardVerdict | None = None
+    reviewer: Signatory | None = None
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether a second person accepted it, so that drafts start from it."""
+        return self.verdict is CardVerdict.ACCEPTED and self.reviewer is not None
+
+    @property
+    def texts(self) -> list[str]:
+        """The ids of its prepared texts, by which drafts name them."""
+        own = self.card.as_card()
+        return [prepared_id(own.language, text) for _, text in own.card.texts]
+
+    def as_card(self) -> OwnCard:
+        """The card as drafts start from it, with its review."""
+        signed = self.reviewer
+        reviews = (CardReview(signed.name, f"{signed.at:%Y-%m-%d}", str(self.verdict)),) if signed else ()
+        return self.card.as_card(reviews)
 
 
 def checked_card(row: Mapping[str, Any], facts: Collection[str]) -> WrittenCard:

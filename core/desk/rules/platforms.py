@@ -15,8 +15,8 @@ from core.models import PostRef, SentReply
 class ChatPlatform(Protocol):
     """A place where people talk. Every adapter passes the conformance suite of ``tests/conformance.py``.
 
-    An adapter gives every flagged post to ``FlagIntake``, whether a person or a filter found it. It tells people that
-    the post was taken in only after that call has returned.
+    An adapter gives every flagged post to ``Casework.intake``, whether a person or a filter found it. It tells people
+    that the post was taken in only after that call has returned.
     """
 
     @property

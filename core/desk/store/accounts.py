@@ -10,7 +10,7 @@ from typing import Final
 from sqlalchemy import ColumnElement, delete, exists, or_, select, update
 
 from core.desk.database.connection import Session
-from core.desk.rules.dashboard_ports import HiddenCategories, Preferences
+from core.desk.rules.preferences import HiddenCategories, Preferences
 from core.desk.rules.roles import Person
 from core.desk.schema import AccountPersonRow, AccountRow, ApiTokenRow, KnownNameRow, MembershipRow, WebSessionRow
 from core.desk.store.people import known_pseudonym

@@ -6,58 +6,20 @@ took out and reviewed. The project's own replies are in ``core.engine.cards``; h
 
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import datetime
 
 from sqlalchemy import delete, or_, select, update
 
 from core.desk.database.connection import Session, insert_new
 from core.desk.rules.case_cards import ReviewOfPrepared
-from core.desk.rules.own_cards import WrittenCard, restored
+from core.desk.rules.own_cards import CommunityCard, Signatory, WrittenCard, restored
 from core.desk.schema import OwnCardRow, PreparedReplyRow
-from core.engine.cards.bank import CardReview, CardVerdict, Changes, OwnReply, prepared_id
+from core.engine.cards.bank import CardVerdict, Changes, OwnReply, prepared_id
 from core.engine.cards.own import OwnCard
 from core.errors import BadInput, StoreUnavailable
 from core.i18n.sentences import sentence
 
 
-@dataclass(frozen=True, slots=True)
-class Signatory:
-    """Somebody who stands for a card: by pseudonym, or as the operator, and by the name that they gave; and when."""
-
-    by: str
-    name: str
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class StoredCard:
-    """A card as a community has it. Nobody is the ``proposer`` of a card whose proposer was erased."""
-
-    card: WrittenCard
-    proposer: Signatory | None
-    verdict: CardVerdict | None = None
-    reviewer: Signatory | None = None
-
-    @property
-    def is_accepted(self) -> bool:
-        """Whether a second person accepted it, so that drafts start from it."""
-        return self.verdict is CardVerdict.ACCEPTED and self.reviewer is not None
-
-    @property
-    def texts(self) -> list[str]:
-        """The ids of its prepared texts, by which drafts name them."""
-        own = self.card.as_card()
-        return [prepared_id(own.language, text) for _, text in own.card.texts]
-
-    def as_card(self) -> OwnCard:
-        """The card as drafts start from it, with its review."""
-        signed = self.reviewer
-        reviews = (CardReview(signed.name, f"{signed.at:%Y-%m-%d}", str(self.verdict)),) if signed else ()
-        return self.card.as_card(reviews)
-
-
-async def all_cards(session: Session, community_id: str) -> list[StoredCard]:
+async def all_cards(session: Session, community_id: str) -> list[CommunityCard]:
     """The cards of a community, by their ids.
 
     Raises:
@@ -138,7 +100,7 @@ async def forget_person(session: Session, person_id: str) -> list[tuple[str, str
     return changed
 
 
-def _stored(row: OwnCardRow) -> StoredCard:
+def _stored(row: OwnCardRow) -> CommunityCard:
     try:
         card = restored(row.document)
     except BadInput as err:
@@ -151,7 +113,7 @@ def _stored(row: OwnCardRow) -> StoredCard:
         proposer = Signatory(row.proposed_by, row.proposer or "", row.proposed_at)
     if row.reviewed_by is not None and row.reviewed_at is not None:
         reviewer = Signatory(row.reviewed_by, row.reviewer or "", row.reviewed_at)
-    return StoredCard(card, proposer, row.verdict, reviewer)
+    return CommunityCard(card, proposer, row.verdict, reviewer)
 
 
 async def replies_of(session: Session, community_id: str) -> dict[str, PreparedReplyRow]:

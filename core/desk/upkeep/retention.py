@@ -13,6 +13,7 @@ finished jobs after some days, and counts and flags when they count no more.
 
 from calendar import monthrange
 from collections import defaultdict
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
@@ -35,6 +36,16 @@ from core.i18n.sentences import sentence
 
 _WAITING: Final = (CaseState.CAPTURED, CaseState.IN_REVIEW)
 _WITH_A_PERSON: Final = (CaseState.NEEDS_PERSON, CaseState.FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionPeriods:
+    """How long an installation keeps what it knows; ``antiphon`` deletes it after that by itself."""
+
+    draft_hours: float
+    retention_days: float
+    statistics_months: int
+    backup_days: float
 
 
 class Expiry:

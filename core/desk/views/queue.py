@@ -2,15 +2,16 @@
 
 from collections.abc import Collection
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, case, func, or_, select
 
 from core.desk.database.connection import Session
-from core.desk.rules import dashboard_ports as ports
 from core.desk.rules.approval import CLOSED, CaseState
 from core.desk.rules.case_cards import Holder, ReplyNow
+from core.desk.rules.preferences import CALLS_FOR_VIOLENCE, NOTHING_HIDDEN, HiddenCategories
 from core.desk.rules.roles import OnCase, Person, may_on_case
 from core.desk.schema import (
     ApprovalRow,
@@ -30,10 +31,11 @@ from core.desk.store.cases import DRAFT, Case
 from core.desk.store.communities import EVERYWHERE
 from core.desk.store.people import known_pseudonym, name_of
 from core.desk.store.suggestions import latest_suggestion, preview_of
+from core.desk.upkeep.retention import RetentionPeriods
 from core.desk.views.cards import replies_in
 from core.engine.wording.slurs import slurs_in
 from core.errors import StoreUnavailable
-from core.models import Reading
+from core.models import Reading, TargetGroup
 
 PAGE: Final = 20
 _UNLISTED: Final = CLOSED | {CaseState.FOLDED}
@@ -42,6 +44,60 @@ _WAITING: Final = (CaseState.IN_REVIEW, CaseState.NEEDS_PERSON, CaseState.UNKNOW
 _HIDDEN: Final = -1
 """What stands for the severity of a case of a category that somebody leaves out."""
 _MOST_CHANGES: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class CommunityRef:
+    """A community in which somebody may read cases."""
+
+    platform: str
+    community: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedCase:
+    """A case that is not closed, in one row.
+
+    ``gist`` is "" where it is not a sentence of the project's cards. ``waits_until`` is when the schedule closes the
+    case if nobody does anything; ``None`` where it does not. ``reply`` is the approved one that waits, if one does.
+    """
+
+    case_id: str
+    place: CommunityRef
+    state: CaseState
+    opened_at: datetime
+    holder: Holder | None
+    severity: int | None
+    group: TargetGroup | None
+    gist: str
+    drafts: int
+    waits_until: datetime | None = None
+    reply: ReplyNow | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """A page of what waits, what needs a decision first, then the gravest, then the oldest.
+
+    ``total`` and ``oldest`` are of all pages; ``oldest`` of what needs a person, ``None`` where nothing does.
+    ``places`` are all communities in which this visitor may read. ``hidden`` cases are left out, as they chose.
+    """
+
+    cases: tuple[QueuedCase, ...]
+    page: int
+    pages: int
+    total: int
+    oldest: datetime | None
+    places: tuple[CommunityRef, ...]
+    hidden: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CaseChanges:
+    """The cases that changed since ``number`` was told last; ``number`` only grows, over restarts, too."""
+
+    number: int
+    cases: tuple[str, ...]
 
 
 async def readable(session: Session, people: Collection[Person]) -> list[CommunityRow]:
@@ -81,13 +137,13 @@ def of_newest_suggestion(value: ColumnElement[Any]) -> ColumnElement[Any]:
 async def queue(
     session: Session,
     people: Collection[Person],
-    keeping: ports.RetentionPeriods,
+    keeping: RetentionPeriods,
     *,
     platform: str = "",
     community: str = "",
     page: int = 0,
-    hides: ports.HiddenCategories = ports.NOTHING_HIDDEN,
-) -> ports.Queue:
+    hides: HiddenCategories = NOTHING_HIDDEN,
+) -> Queue:
     """A page of what waits: what needs a decision first, the gravest before others, the oldest first.
 
     What is hidden is counted, and waits for everybody else; the age of the oldest is that of all.
@@ -103,7 +159,7 @@ async def queue(
     listed = select(CaseRow.id, CaseRow.created_at, waits, severity).where(*is_listed).cte("listed")
     is_hidden = listed.c.severity == _HIDDEN
     left_out = select(func.count()).select_from(listed).where(is_hidden).scalar_subquery()
-    told = [] if hides == ports.NOTHING_HIDDEN else [is_hidden, left_out]
+    told = [] if hides == NOTHING_HIDDEN else [is_hidden, left_out]
     every = int(await session.scalar(select(func.count()).select_from(CaseRow).where(*is_listed)) or 0)
     page = min(max(page, 0), max(1, -(-every // PAGE)) - 1)
     paged = (
@@ -123,23 +179,23 @@ async def queue(
     ids = [row[0] for row in found if not told or not row[1]]
     rows = {row.id: row for row in await session.scalars(select(CaseRow).where(CaseRow.id.in_(ids)))}
     cases = [await _row(session, rows[id_], keeping) for id_ in ids]
-    names = tuple(ports.CommunityRef(row.platform, row.name) for row in places)
-    return ports.Queue(tuple(cases), page, pages, total, await _oldest(session, is_wanted), names, hidden)
+    names = tuple(CommunityRef(row.platform, row.name) for row in places)
+    return Queue(tuple(cases), page, pages, total, await _oldest(session, is_wanted), names, hidden)
 
 
 async def _severity(
-    session: Session, hides: ports.HiddenCategories, is_listed: Collection[ColumnElement[bool]]
+    session: Session, hides: HiddenCategories, is_listed: Collection[ColumnElement[bool]]
 ) -> ColumnElement[int]:
     """How grave a case is by what was said of it last, 0 where nothing was; ``_HIDDEN`` of a hidden category.
 
     What is drafted now counts by what was said of it so far.
     """
     severity = SuggestionRow.severity.expression
-    if hides == ports.NOTHING_HIDDEN:
+    if hides == NOTHING_HIDDEN:
         return func.coalesce(of_newest_suggestion(severity), 0)
     is_hidden: list[ColumnElement[bool]] = [SuggestionRow.target_group.in_(sorted(hides.groups))]
     if hides.threats:
-        is_hidden.append(severity == ports.CALLS_FOR_VIOLENCE)
+        is_hidden.append(severity == CALLS_FOR_VIOLENCE)
     graded = func.coalesce(of_newest_suggestion(case((or_(*is_hidden), _HIDDEN), else_=severity)), 0)
     so_far = (
         select(PreviewRow.case_id)
@@ -167,15 +223,15 @@ async def _oldest(session: Session, places: Collection[CommunityRow]) -> datetim
     return await session.scalar(select(func.min(CaseRow.created_at)).where(*is_there))
 
 
-async def _row(session: Session, row: CaseRow, keeping: ports.RetentionPeriods) -> ports.QueuedCase:
+async def _row(session: Session, row: CaseRow, keeping: RetentionPeriods) -> QueuedCase:
     reading, drafts = await said_of(session, row.id)
     held = row.held_by is not None and row.held_until is not None and row.held_until > session.moment
     holder = None
     if held and row.held_by is not None and row.held_until is not None:
         holder = Holder(await name_of(session, row.community_id, row.held_by), row.held_until)
-    return ports.QueuedCase(
+    return QueuedCase(
         case_id=row.id,
-        place=ports.CommunityRef(row.platform, row.community),
+        place=CommunityRef(row.platform, row.community),
         state=row.state,
         opened_at=row.created_at,
         holder=holder,
@@ -195,7 +251,7 @@ async def _reply(session: Session, row: CaseRow) -> ReplyNow | None:
     return (await replies_in(session, row.community_id))(sent, row.ref)
 
 
-async def waits_until(session: Session, case: CaseRow | Case, keeping: ports.RetentionPeriods) -> datetime | None:
+async def waits_until(session: Session, case: CaseRow | Case, keeping: RetentionPeriods) -> datetime | None:
     """When the schedule closes a case, unless something happens to it; ``None`` where it does not.
 
     The rules are those of ``core.desk.upkeep.retention``.
@@ -234,11 +290,11 @@ async def said_of(session: Session, case_id: str) -> tuple[Reading | None, int]:
     return None, 0
 
 
-async def changes(session: Session, people: Collection[Person], since: int | None) -> ports.CaseChanges:
+async def changes(session: Session, people: Collection[Person], since: int | None) -> CaseChanges:
     """The cases of these people's communities that moved after a line of the log, and the newest line's number."""
     newest = int(await session.scalar(select(func.max(AuditRow.id))) or 0)
     if since is None or since >= newest:
-        return ports.CaseChanges(newest, ())
+        return CaseChanges(newest, ())
     places = [row.id for row in await readable(session, people)]
     moved = await session.execute(
         select(CaseRow.id)
@@ -247,7 +303,7 @@ async def changes(session: Session, people: Collection[Person], since: int | Non
         .order_by(AuditRow.id.desc())
         .limit(_MOST_CHANGES)
     )
-    return ports.CaseChanges(newest, tuple(dict.fromkeys(moved.scalars())))
+    return CaseChanges(newest, tuple(dict.fromkeys(moved.scalars())))
 
 
 async def holds(session: Session, people: Collection[Person]) -> dict[str, str]:

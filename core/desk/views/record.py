@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, func, or_, select
@@ -11,7 +12,7 @@ from sqlalchemy import ColumnElement, func, or_, select
 from core.desk.database.connection import Session
 from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import RecentDecision, ReplyNow
-from core.desk.rules.dashboard_ports import CommunityRef, LogLine, LogLines, LogPage, OwnPost, OwnRole, PersonalData
+from core.desk.rules.roles import Role
 from core.desk.schema import (
     ApprovalRow,
     AuditRow,
@@ -25,13 +26,94 @@ from core.desk.schema import (
 from core.desk.store.communities import EVERYWHERE
 from core.desk.store.people import known_name, name_of, names_of
 from core.desk.views.cards import replies_in
-from core.desk.views.queue import gist_of, said_of
+from core.desk.views.queue import CommunityRef, gist_of, said_of
 from core.i18n.sentences import Sentence, sentence
 from core.models import Reading
 
 PAGE: Final = 50
 EXPORTED: Final = ("pseudonymised", "with names and places")
 """How the log says of what kind an export was."""
+
+
+class LogLines(StrEnum):
+    """Which lines of the audit log are wanted: all of a community, those of its cases, or those about itself."""
+
+    ALL = "all"
+    CASES = "cases"
+    COMMUNITY = "community"
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """A line of the audit log.
+
+    Attributes:
+        number: its place in the log; it only grows.
+        case_id: its case, "" for a line about the community itself.
+        actor: who acted, as the log names them: a pseudonym (``p-``), ``terminal:`` and an operator, or a part of
+            Antiphon; ``by`` is the name that the community knows, "" for none.
+        note: what the person typed, "" for nothing or where it was erased.
+    """
+
+    number: int
+    case_id: str
+    version: int
+    state: CaseState | None
+    actor: str
+    by: str
+    reason: str
+    note: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class LogPage:
+    """Lines of the log, the newest first; ``more`` is the number before which the next page begins, if there is one."""
+
+    lines: tuple[LogLine, ...]
+    more: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class OwnPost:
+    """A post of somebody that was flagged; ``text`` is "" once its words were erased."""
+
+    case_id: str
+    place: CommunityRef
+    state: CaseState
+    at: datetime
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class OwnRole:
+    """A role of somebody in a community, and the name under which they are known there."""
+
+    place: CommunityRef
+    role: Role
+    name: str
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PersonalData:
+    """What is kept about a person on one platform; no other person is named in it.
+
+    Attributes:
+        posts: posts of theirs that were flagged, the newest first.
+        flagged: how many posts they flagged.
+        said_around: in the threads of how many other posts words of theirs are kept.
+        decisions: how many lines of the audit log name them as who acted; these stay, under a pseudonym.
+        notes: how many notes of theirs are kept.
+    """
+
+    platform: str
+    roles: tuple[OwnRole, ...] = ()
+    posts: tuple[OwnPost, ...] = ()
+    flagged: int = 0
+    said_around: int = 0
+    decisions: int = 0
+    notes: int = 0
 
 
 async def log(session: Session, community_id: str, which: LogLines, before: int | None) -> LogPage:

@@ -9,9 +9,9 @@ from bot.compose.desk import Desk
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import DraftQueue, TakenCase
 from core.desk.review.approvals import AwaitsSecond, CompleteApproval
+from core.desk.review.casework import Casework
 from core.desk.rules.approval import ApprovedReply
 from core.desk.rules.case_cards import Card, DraftProgress, ProposedReply
-from core.desk.rules.desk_ports import Casework
 from core.desk.rules.roles import Person
 from core.desk.store.cases import DRAFT, Case
 from core.desk.views.status import progress

@@ -11,7 +11,7 @@ from typing import Any, Final
 from bot.compose.desk import build_casework, build_desk
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import DraftQueue
-from core.desk.review.casework import FrontDesk
+from core.desk.review.casework import Casework
 from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import Card, short_number
 from core.desk.rules.closures import CloseReason
@@ -40,7 +40,7 @@ _MADE: Final[dict[str, tuple[str, bytes]]] = {}
 """Files with one case in review, and its id, by the card: the same acts on an empty desk are done once."""
 
 
-class RecordedDesk(FrontDesk):
+class RecordedDesk(Casework):
     """The front desk that it is given, which remembers what people decided, and fails or waits where a test says so.
 
     Attributes:
@@ -50,7 +50,7 @@ class RecordedDesk(FrontDesk):
         slow_seconds: how much longer than it does it takes to read a card.
     """
 
-    def __init__(self, front: FrontDesk) -> None:
+    def __init__(self, front: Casework) -> None:
         self.decided: list[tuple[str, str, object]] = []
         self.gone: list[PostRef] = []
         self.trouble: Exception | None = None

@@ -14,8 +14,8 @@ from simcord.env import Env
 from adapters.discord.connection.client import AntiphonClient
 from adapters.discord.review.presses import install
 from adapters.discord.review.surface import DiscordReviewSurface
+from core.desk.review.casework import Casework
 from core.desk.rules.case_cards import Card
-from core.desk.rules.desk_ports import Casework
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import Role
 from core.models import PostRef

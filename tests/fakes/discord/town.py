@@ -14,7 +14,7 @@ from adapters.discord.connection.client import AntiphonClient
 from adapters.discord.manage.commands import install as install_manage
 from adapters.discord.manage.commands import tell_commands
 from adapters.discord.review.items import card_layout
-from core.desk.rules.desk_ports import Casework
+from core.desk.review.casework import Casework
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import Role
 from tests.fakes.ports.flag_desk import FlagDesk

@@ -149,7 +149,7 @@ async def _serving(
         platforms = [mastodon_platform(settings), *beside(settings)]
         async with (
             open_application(engine, settings, platforms, PATIENT, on_standing=hear) as whole,
-            dashboard(settings, whole, DoctorSetupChecks(settings, whole.database)) as (
+            dashboard(settings, whole, DoctorSetupChecks(settings, whole.database).look) as (
                 town.origin,
                 town.accounts,
             ),

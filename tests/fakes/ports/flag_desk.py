@@ -1,4 +1,4 @@
-"""What capture needs of ``Casework`` and its intake (``core.desk.rules.desk_ports``), in memory: it takes posts in."""
+"""What capture needs of ``Casework`` and its intake, in memory: it takes posts in."""
 
 from __future__ import annotations
 

@@ -9,10 +9,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from core.desk.communities.governance import Governance, PolicyChanges
 from core.desk.rules.approval import CaseState
 from core.desk.rules.careful_watch import FindLabel, WatchRecord
 from core.desk.rules.case_cards import DeskStatus, RecentDecision, Statistics
-from core.desk.rules.desk_ports import PolicyChanges
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import OnCase, OnCommunity, Person, Role, may_on_case, may_on_community, refused
 from core.errors import BadInput, StoreUnavailable
@@ -30,8 +30,8 @@ STATUS = DeskStatus(
 )
 
 
-class FakeGovernance:
-    """Implements ``core.desk.rules.desk_ports.Governance``.
+class FakeGovernance(Governance):
+    """A governance without a database.
 
     A test gives roles by user id (``grant``), looks at ``policies``, ``done`` and ``counted``, and sets ``is_down`` and
     ``watched``.

@@ -9,8 +9,8 @@ from adapters.common.cards.contents import sections
 from adapters.common.cards.controls import Act, Control, Target
 from adapters.common.decisions.press import Dialog, Screen, TextFile
 from adapters.common.words.markup import Reader
+from core.desk.review.casework import Casework
 from core.desk.rules.case_cards import Card
-from core.desk.rules.desk_ports import Casework
 from core.desk.rules.roles import Person
 from tests.fakes.ports.plain_markup import plain_reader
 

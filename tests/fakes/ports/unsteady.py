@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 
 from adapters.sample import SampleCommunity
 from bot.serve.platforms import Connection, ServedPlatform, Services
+from core.desk.review.casework import Casework
 from core.desk.rules.approval import ApprovedReply
 from core.desk.rules.case_cards import InPublic
-from core.desk.rules.desk_ports import Casework
 from core.desk.rules.policy import CommunityPolicy
 from core.models import PostRef, SentReply
 

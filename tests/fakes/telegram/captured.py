@@ -11,7 +11,7 @@ from typing import Any, cast
 from adapters.telegram.capture.events import Capture
 from adapters.telegram.connection.client import TelegramClient, TelegramOptions
 from adapters.telegram.connection.updates import heard, inbox_update
-from core.desk.rules.desk_ports import Casework
+from core.desk.review.casework import Casework
 from core.desk.rules.platforms import WaitingUpdate
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import Role

@@ -13,8 +13,8 @@ from adapters.telegram.connection.client import TelegramClient, TelegramOptions,
 from adapters.telegram.connection.limiter import TelegramLimiter
 from adapters.telegram.review.presses import install
 from adapters.telegram.review.surface import TelegramReviewSurface
+from core.desk.review.casework import Casework
 from core.desk.rules.case_cards import Card
-from core.desk.rules.desk_ports import Casework
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import Role
 from core.models import PostRef

@@ -9,7 +9,7 @@ from adapters.telegram.connection.client import TelegramClient, TelegramOptions,
 from adapters.telegram.connection.limiter import TelegramLimiter
 from adapters.telegram.connection.refs import ref_of
 from adapters.telegram.platform import TelegramPlatform
-from core.desk.rules.desk_ports import Governance
+from core.desk.communities.governance import Governance
 from core.models import PostRef
 from tests.fakes.machine.clock import Seconds
 from tests.fakes.telegram.server.server import TelegramServer

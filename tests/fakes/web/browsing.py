@@ -19,11 +19,11 @@ from adapters.web.server import application, listening, serving
 from adapters.web.site import Site
 from bot.cli.doctor.checks import DoctorSetupChecks
 from bot.settings import Settings
-from core.desk.communities.accounts import ApiTokens, WebAccounts
-from core.desk.communities.governance import CommunityGovernance
+from core.desk.communities.accounts import ApiTokens, Scope, WebAccounts
+from core.desk.communities.governance import Governance
 from core.desk.review.dashboard import DeskLibrary, DeskOverview, DeskRecord
-from core.desk.rules.dashboard_ports import RetentionPeriods, Scope
 from core.desk.rules.roles import Person
+from core.desk.upkeep.retention import RetentionPeriods
 from kb.starter.facts import facts_today
 from tests.fakes.desk.review_desk import ReviewDesk, review_desk
 from tests.fakes.machine.clock import Seconds
@@ -154,7 +154,7 @@ class Dashboard:
     desk: ReviewDesk
     accounts: WebAccounts
     tokens: ApiTokens
-    governance: CommunityGovernance
+    governance: Governance
     app: web.Application
     origin: str
     seconds: Seconds
@@ -200,7 +200,7 @@ async def dashboard(
     async with review_desk(file, platform) as desk:
         accounts = WebAccounts(desk.database, desk.desk.live_roles, hasher=_QUICK)
         tokens = ApiTokens(desk.database, accounts)
-        governance = CommunityGovernance(desk.database, desk.desk.live_roles)
+        governance = Governance(desk.database, desk.desk.live_roles)
         at = listening("127.0.0.1", 0)
         origin = f"http://127.0.0.1:{at.getsockname()[1]}"
         keeping = RetentionPeriods(24, 30, 12, 30)
@@ -212,7 +212,7 @@ async def dashboard(
             tokens=tokens,
             record=DeskRecord(desk.database, desk.desk.live_roles, keeping),
             library=DeskLibrary(desk.database, desk.desk.live_roles, facts_today),
-            setup=DoctorSetupChecks(settings or Settings(), desk.database),
+            setup=DoctorSetupChecks(settings or Settings(), desk.database).look,
             origins=(origin,),
             poll_seconds=poll_seconds,
             **how,

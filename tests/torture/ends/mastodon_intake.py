@@ -25,7 +25,7 @@ from adapters.mastodon.connection.updates import FIRST, MastodonDispatcher, Noti
 from bot.compose.desk import build_casework, build_desk
 from bot.serve.supervision import cancel_all, first_of
 from core.desk.communities.decisions import CommunityDesk
-from core.desk.communities.governance import CommunityGovernance
+from core.desk.communities.governance import Governance
 from core.desk.database.connection import Database, Session
 from core.desk.rules.roles import Operator
 from core.desk.runtime.faults import installed
@@ -172,7 +172,7 @@ def _main(place: Place, options: MastodonOptions, account: str, steps: Connectio
 async def _take_in(place: Place, options: MastodonOptions, account: str, database: Database) -> None:
     """Take in mentions until cancelled, or killed."""
     desk = build_desk(database, max_queued=10**6)
-    governance = CommunityGovernance(database, desk.live_roles)
+    governance = Governance(database, desk.live_roles)
     client = MastodonClient(options, build_casework(desk, Outbox(database, {})), governance)
 
     async def say(heard: NotificationEvent) -> bool:

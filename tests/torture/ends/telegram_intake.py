@@ -28,7 +28,7 @@ from adapters.telegram.connection.refs import NAME
 from adapters.telegram.connection.updates import TelegramDispatcher, UpdatePoll
 from bot.compose.desk import build_casework, build_desk
 from bot.serve.supervision import cancel_all, first_of
-from core.desk.communities.governance import CommunityGovernance
+from core.desk.communities.governance import Governance
 from core.desk.database.connection import Database, Session
 from core.desk.runtime.faults import installed, reach
 from core.desk.schema import CaseRow, UpdateRow, UpdateState
@@ -167,7 +167,7 @@ async def _serve(place: Place, url: str, token: str, database: Database) -> None
 
 async def _take_in(place: Place, url: str, token: str, database: Database) -> None:
     desk = build_desk(database, max_queued=10**6)
-    governance = CommunityGovernance(database, desk.live_roles)
+    governance = Governance(database, desk.live_roles)
     casework, ticks = build_casework(desk, Outbox(database, {})), Seconds()
     limiter = TelegramLimiter(seconds_now=ticks, sleep=ticks.sleep)
     client = TelegramClient(TelegramOptions(token, url), casework, governance, limiter)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from core.desk.communities.governance import CommunityGovernance
+from core.desk.communities.governance import Governance
 from core.desk.communities.native_roles import LiveRoles
 from core.desk.database.connection import Database, Session
 from core.desk.rules.roles import Person, Role
@@ -67,7 +67,7 @@ class TelegramTalk:
 
     async def set_up(self, database: Database) -> None:
         """Let each group be watched, and have a flag reaction; let its volunteer flag, and be answered in private."""
-        governance = CommunityGovernance(database, LiveRoles(database, {}))
+        governance = Governance(database, LiveRoles(database, {}))
         for group, volunteer in zip(self._groups, self._volunteers, strict=True):
             wanted = {"watched_channels": (str(group),), "reaction": _REACTION, "review_channel": "-1009"}
             await governance.configure("telegram", str(group), wanted, Person("telegram", "1"), is_owner=True)

@@ -7,7 +7,7 @@ from typing import get_args
 from adapters.web.api import shapes
 from adapters.web.api.routes import OPERATIONS
 from adapters.web.api.shapes import Code
-from core.desk.rules.dashboard_ports import Scope
+from core.desk.communities.accounts import Scope
 
 _PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "api.md").read_text("utf-8")
 

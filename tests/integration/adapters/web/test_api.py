@@ -7,9 +7,9 @@ import pytest
 from sqlalchemy import select
 
 from adapters.web.api.routes import OPERATIONS, Operation
+from core.desk.communities.accounts import Scope
 from core.desk.database.connection import Session
 from core.desk.rules.approval import CaseState
-from core.desk.rules.dashboard_ports import Scope
 from core.desk.rules.roles import Person, Role
 from core.desk.schema import ApiTokenRow, OutboxRow, ProposalRow
 from core.desk.store import accounts as account_store

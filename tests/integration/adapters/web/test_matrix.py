@@ -11,9 +11,9 @@ from typing import Any, Final
 
 import pytest
 
+from core.desk.communities.accounts import Scope
 from core.desk.database.connection import Session
 from core.desk.rules.closures import CloseReason
-from core.desk.rules.dashboard_ports import Scope
 from core.desk.rules.roles import OnCase, OnCommunity, Person, Role, may_on_case, may_on_community
 from core.desk.store import communities, people
 from tests.fakes.ports.cards import REVIEWED

@@ -12,7 +12,7 @@ from adapters.web.borderline import BORDERLINE
 from adapters.web.site import CheckChannel
 from bot.serve.hosted_review import check_channel
 from core.desk.communities.decisions import CommunityDesk
-from core.desk.communities.governance import CommunityGovernance
+from core.desk.communities.governance import Governance
 from core.desk.database.connection import Session
 from core.desk.rules.approval import CaseState
 from core.desk.rules.policy import CommunityPolicy, Judgement
@@ -487,7 +487,7 @@ async def test_a_review_channel_on_another_platform_is_set_where_cards_can_be_sh
     check = dict[str, CheckChannel]()
     async with dashboard(desk_file, check_review_channel=check) as room:
         surfaces = {"telegram": surface}
-        governance = CommunityGovernance(room.desk.database, room.desk.desk.live_roles)
+        governance = Governance(room.desk.database, room.desk.desk.live_roles)
         check["discord"] = partial(check_channel, surfaces, governance)
         await room.desk.case(REVIEWED)
         mikel = await manager(room, _THERE)

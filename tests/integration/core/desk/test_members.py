@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from bot.compose.desk import Desk, build_casework, build_desk
 from core.desk.database.connection import Database, Session
-from core.desk.rules.desk_ports import Casework
+from core.desk.review.casework import Casework
 from core.desk.schema import CommunityRow, MemberFlagRow
 from core.desk.sending.outbox import Outbox
 from core.desk.upkeep.erasure import Erasure

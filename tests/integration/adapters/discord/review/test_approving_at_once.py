@@ -9,9 +9,8 @@ import pytest
 from bot.compose.desk import Desk
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import DraftQueue
-from core.desk.review.casework import FrontDesk
+from core.desk.review.casework import Casework
 from core.desk.rules.case_cards import Approval
-from core.desk.rules.desk_ports import Casework
 from core.desk.rules.roles import Person, Role
 from core.desk.schema import Change
 from core.desk.store import communities, people
@@ -47,7 +46,7 @@ async def drafted_case(database: Database, desk: Desk, queue: DraftQueue) -> Cas
     return await drafted(desk, queue, POST)
 
 
-def _meet_at(front: FrontDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+def _meet_at(front: Casework, monkeypatch: pytest.MonkeyPatch) -> None:
     """Hold every confirmation until all have reached the desk, so that none comes before another."""
     approve, barrier = front.approve, asyncio.Barrier(PRESSES)
 
@@ -82,7 +81,7 @@ async def test_two_presses_of_one_message_at_the_same_moment_are_one_approval(
     database: Database, drafted_case: Case, front: Casework, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A double click does no harm: one reply waits to be sent, and both presses hear so."""
-    assert isinstance(front, FrontDesk)
+    assert isinstance(front, Casework)
     client = ReviewClient(front, FakeGovernance())
     async with DiscordServer(DiscordState(FakeClock())).running() as server, connected(client):
         shown = await client.surface.show(await front.card(drafted_case.id, MODERATOR), str(CHANNEL_ID), None)

@@ -14,7 +14,7 @@ from adapters.mastodon.capture import Capture
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
 from adapters.mastodon.connection.updates import MastodonDispatcher, inbox_update, newest
 from adapters.mastodon.speech import plain_text
-from core.desk.rules.desk_ports import Casework
+from core.desk.review.casework import Casework
 from core.desk.rules.platforms import WaitingUpdate
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import Role

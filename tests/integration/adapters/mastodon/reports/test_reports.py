@@ -22,10 +22,10 @@ from adapters.mastodon.reports import ReportFeed, ReportFollower, Reports, how, 
 from bot.compose.desk import build_casework, build_desk
 from core.desk.communities.decisions import CommunityDesk
 from core.desk.database.connection import Database
+from core.desk.review.casework import Casework
 from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import Card, Holder
 from core.desk.rules.closures import CloseReason
-from core.desk.rules.desk_ports import Casework
 from core.desk.rules.platforms import WaitingUpdate
 from core.desk.rules.roles import Operator, Role
 from core.desk.rules.roles import Person as Member

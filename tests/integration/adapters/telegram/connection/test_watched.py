@@ -16,7 +16,7 @@ from adapters.telegram.connection.refs import NAME
 from adapters.telegram.connection.updates import TelegramDispatcher, UpdatePoll
 from bot.serve.supervision import cancel_all, first_of
 from core.desk.database.connection import Database
-from core.desk.rules.desk_ports import Casework
+from core.desk.review.casework import Casework
 from core.desk.rules.roles import Role
 from core.desk.schema import UpdateRow, UpdateState
 from core.desk.store.inbox import StoredInbox

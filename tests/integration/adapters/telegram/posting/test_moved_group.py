@@ -8,7 +8,7 @@ from telegram import Update
 from adapters.telegram.connection.client import UpdateEvent
 from adapters.telegram.manage.groups import GroupMoves
 from core.desk.communities.decisions import CommunityDesk
-from core.desk.communities.governance import CommunityGovernance
+from core.desk.communities.governance import Governance
 from core.desk.communities.native_roles import LiveRoles
 from core.desk.database.connection import Database
 from core.desk.rules.approval import CaseState
@@ -25,7 +25,7 @@ async def test_an_approved_reply_to_an_earlier_post_is_refused_and_all_else_is_k
     server: TelegramServer, database: Database, clock: FakeClock, *, is_heard: bool
 ) -> None:
     """Whether Telegram's notes are heard before the send, or only the send's refusal tells of the new id."""
-    governance = CommunityGovernance(database, LiveRoles(database, {}))
+    governance = Governance(database, LiveRoles(database, {}))
     async with telegram_wire(server, governance) as wire:
         moves = GroupMoves(wire.client)
         moves.listen()

@@ -12,11 +12,10 @@ import pytest
 from adapters.common.manage import setup
 from bot.compose.desk import Desk
 from core.desk.communities.decisions import CommunityDesk
-from core.desk.communities.governance import CommunityGovernance
+from core.desk.communities.governance import Governance
 from core.desk.communities.native_roles import LiveRoles
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
-from core.desk.rules import desk_ports as casework
 from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import DeskStatus
 from core.desk.rules.policy import CommunityPolicy, PlaceRules
@@ -54,11 +53,8 @@ def source() -> FakeRoles:
 
 
 @pytest.fixture
-def governance(database: Database, source: FakeRoles) -> CommunityGovernance:
-    made = CommunityGovernance(database, LiveRoles(database, {PLATFORM: source}))
-    port: casework.Governance = made
-    assert port is made
-    return made
+def governance(database: Database, source: FakeRoles) -> Governance:
+    return Governance(database, LiveRoles(database, {PLATFORM: source}))
 
 
 async def lines(database: Database, community_id: str = COMMUNITY_ID) -> list[tuple[str, str]]:
@@ -68,7 +64,7 @@ async def lines(database: Database, community_id: str = COMMUNITY_ID) -> list[tu
 # Settings
 
 
-async def test_what_a_manager_sets_is_kept_and_on_record(governance: CommunityGovernance, database: Database) -> None:
+async def test_what_a_manager_sets_is_kept_and_on_record(governance: Governance, database: Database) -> None:
     """By field, with ids and counts; what was typed is not in the log, and no approval ends."""
     before = await lines(database)
     rules = await one_row(database, f"SELECT rules_version FROM communities WHERE id = '{COMMUNITY_ID}'")
@@ -89,7 +85,7 @@ async def test_what_a_manager_sets_is_kept_and_on_record(governance: CommunityGo
 
 
 async def test_no_approval_holds_once_what_stands_around_a_reply_changes(
-    governance: CommunityGovernance, database: Database
+    governance: Governance, database: Database
 ) -> None:
     """Who approved it was shown that, too; a consent and a number of replies a day stand around nothing."""
     query = f"SELECT rules_version FROM communities WHERE id = '{COMMUNITY_ID}'"
@@ -110,7 +106,7 @@ async def test_no_approval_holds_once_what_stands_around_a_reply_changes(
 
 
 @pytest.mark.both_databases
-async def test_two_who_save_at_once_both_keep_what_they_chose(governance: CommunityGovernance) -> None:
+async def test_two_who_save_at_once_both_keep_what_they_chose(governance: Governance) -> None:
     """Each choice is made from the settings as they are when it is saved."""
 
     async def choose(role: Role, key: str) -> None:
@@ -121,7 +117,7 @@ async def test_two_who_save_at_once_both_keep_what_they_chose(governance: Commun
     assert (await governance.policy(*HERE)).roles == roles
 
 
-async def test_a_wrong_setting_changes_nothing(governance: CommunityGovernance, database: Database) -> None:
+async def test_a_wrong_setting_changes_nothing(governance: Governance, database: Database) -> None:
     """Not even the right ones beside it."""
     before = await lines(database)
     for changes in ({"tone": "dry", "treshold": 0.5}, {"tone": "half \ud83d"}, {"keywords": ["a\0b"]}):
@@ -131,9 +127,7 @@ async def test_a_wrong_setting_changes_nothing(governance: CommunityGovernance, 
     assert await lines(database) == before
 
 
-async def test_settings_of_another_version_are_said_to_be_that(
-    governance: CommunityGovernance, database: Database
-) -> None:
+async def test_settings_of_another_version_are_said_to_be_that(governance: Governance, database: Database) -> None:
     """They are neither guessed at nor overwritten."""
     kept = json.dumps({"tone": "dry", "volume": 11})
     await execute(database, f"UPDATE communities SET policy = '{kept}' WHERE id = '{COMMUNITY_ID}'".replace(":", "\\:"))
@@ -147,7 +141,7 @@ async def test_settings_of_another_version_are_said_to_be_that(
 
 
 async def test_who_administers_the_community_on_the_platform_comes_in(
-    governance: CommunityGovernance, database: Database, source: FakeRoles
+    governance: Governance, database: Database, source: FakeRoles
 ) -> None:
     """Also where nobody flagged anything yet; the role is the platform's, and ends when it says so."""
     harbour = (PLATFORM, "harbour")
@@ -170,14 +164,14 @@ async def test_who_administers_the_community_on_the_platform_comes_in(
     )
 
 
-async def test_nobody_owns_a_community_of_another_platform(governance: CommunityGovernance) -> None:
+async def test_nobody_owns_a_community_of_another_platform(governance: Governance) -> None:
     """The same id elsewhere is another person."""
     with pytest.raises(NotAllowed):
         await governance.configure(*HERE, {"tone": "dry"}, Person("elsewhere", MANAGER.user), is_owner=True)
 
 
 async def test_roles_are_the_platforms_at_this_moment_beside_those_granted_here(
-    governance: CommunityGovernance, source: FakeRoles, database: Database
+    governance: Governance, source: FakeRoles, database: Database
 ) -> None:
     """The platform is asked each time; a change, and only a change, is on record."""
     before = await lines(database)
@@ -197,7 +191,7 @@ async def test_roles_are_the_platforms_at_this_moment_beside_those_granted_here(
     ]
 
 
-async def test_a_right_is_asked_for_when_it_counts(governance: CommunityGovernance, source: FakeRoles) -> None:
+async def test_a_right_is_asked_for_when_it_counts(governance: Governance, source: FakeRoles) -> None:
     """For cases and for the community."""
     await governance.require(*HERE, VOLUNTEER, OnCase.FLAG)
     await governance.require(*HERE, MODERATOR, OnCommunity.PAUSE)
@@ -209,7 +203,7 @@ async def test_a_right_is_asked_for_when_it_counts(governance: CommunityGovernan
 
 
 async def test_while_the_platform_cannot_tell_nothing_is_decided_but_to_stop(
-    governance: CommunityGovernance, source: FakeRoles, database: Database
+    governance: Governance, source: FakeRoles, database: Database
 ) -> None:
     """The kill switch must work when little else does; to go on again waits."""
     source.is_down = True
@@ -230,7 +224,7 @@ async def test_while_the_platform_cannot_tell_nothing_is_decided_but_to_stop(
     assert await one_row(database, "SELECT count(*) FROM pauses") == (0,)
 
 
-async def test_shadow_mode_and_disclosure_are_the_desks(governance: CommunityGovernance, database: Database) -> None:
+async def test_shadow_mode_and_disclosure_are_the_desks(governance: Governance, database: Database) -> None:
     """By the platform's names, with the same rules."""
     await governance.set_posting(*HERE, False, MANAGER)
     await governance.set_disclosure(*HERE, False, MANAGER, "our rules say it")
@@ -243,12 +237,12 @@ async def test_shadow_mode_and_disclosure_are_the_desks(governance: CommunityGov
 # Status
 
 
-async def status_of(governance: CommunityGovernance) -> DeskStatus:
+async def status_of(governance: Governance) -> DeskStatus:
     return await governance.status(*HERE, AUDITOR)
 
 
 async def test_the_status_counts_what_waits(
-    governance: CommunityGovernance, desk: Desk, queue: DraftQueue, post: FlaggedPost, in_review: Case, clock: FakeClock
+    governance: Governance, desk: Desk, queue: DraftQueue, post: FlaggedPost, in_review: Case, clock: FakeClock
 ) -> None:
     """Of one's own community; how long a draft takes, by those that were made."""
     for number in range(3):
@@ -267,7 +261,7 @@ async def test_the_status_counts_what_waits(
 
 
 async def test_the_status_says_how_long_a_draft_takes(
-    governance: CommunityGovernance, desk: Desk, queue: DraftQueue, post: FlaggedPost, clock: FakeClock
+    governance: Governance, desk: Desk, queue: DraftQueue, post: FlaggedPost, clock: FakeClock
 ) -> None:
     """Alone it takes what others took; behind others it waits for them, and with nobody at work nobody can tell."""
     for number in range(4):
@@ -282,7 +276,7 @@ async def test_the_status_says_how_long_a_draft_takes(
 
 @pytest.mark.both_databases
 async def test_the_status_says_what_the_engine_lacks_until_it_drafts_again(
-    governance: CommunityGovernance, desk: Desk, queue: DraftQueue, post: FlaggedPost, clock: FakeClock
+    governance: Governance, desk: Desk, queue: DraftQueue, post: FlaggedPost, clock: FakeClock
 ) -> None:
     """A worker that was stopped is no trouble of the model."""
     await desk.intake.flag(post)
@@ -298,7 +292,7 @@ async def test_the_status_says_what_the_engine_lacks_until_it_drafts_again(
 
 
 async def test_what_was_wrong_with_a_post_of_others_is_not_told(
-    governance: CommunityGovernance, desk: Desk, queue: DraftQueue, post: FlaggedPost, clock: FakeClock
+    governance: Governance, desk: Desk, queue: DraftQueue, post: FlaggedPost, clock: FakeClock
 ) -> None:
     """The model's trouble is everybody's; a case of another community is not."""
     elsewhere = replace(post, ref=replace(post.ref, community="harbour"))
@@ -312,7 +306,7 @@ async def test_what_was_wrong_with_a_post_of_others_is_not_told(
     assert (await status_of(governance)).by_state == {}
 
 
-async def test_the_status_says_what_stops_replies(governance: CommunityGovernance, database: Database) -> None:
+async def test_the_status_says_what_stops_replies(governance: Governance, database: Database) -> None:
     """Here, everywhere, or in shadow mode."""
     found = await status_of(governance)
     flags = (found.is_posting, found.discloses, found.is_paused_here, found.is_paused_everywhere)
@@ -329,7 +323,7 @@ async def test_the_status_says_what_stops_replies(governance: CommunityGovernanc
 
 @pytest.mark.parametrize("name", ["cases.csv", "cases.JSONL"])
 async def test_an_export_is_written_by_the_files_suffix(
-    governance: CommunityGovernance, in_review: Case, tmp_path: Path, name: str
+    governance: Governance, in_review: Case, tmp_path: Path, name: str
 ) -> None:
     """For a manager; a file of another kind is refused before anything is read."""
     assert await governance.export(*HERE, MANAGER, tmp_path / name) == 1
@@ -344,7 +338,7 @@ async def test_an_export_is_written_by_the_files_suffix(
     assert "others.csv" not in await asyncio.to_thread(os.listdir, tmp_path)
 
 
-async def test_statistics_need_a_right_and_a_span(governance: CommunityGovernance) -> None:
+async def test_statistics_need_a_right_and_a_span(governance: Governance) -> None:
     """Those of nobody's cases are empty."""
     with pytest.raises(NotAllowed):
         await governance.statistics(*HERE, VOLUNTEER, timedelta(days=7))

@@ -8,7 +8,7 @@ import pytest
 
 from bot.compose.desk import Desk
 from core.desk.communities.decisions import CommunityDesk
-from core.desk.communities.governance import CommunityGovernance
+from core.desk.communities.governance import Governance
 from core.desk.communities.native_roles import LiveRoles
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
@@ -32,8 +32,8 @@ def source() -> FakeRoles:
 
 
 @pytest.fixture
-def governance(database: Database, source: FakeRoles) -> CommunityGovernance:
-    return CommunityGovernance(database, LiveRoles(database, {PLATFORM: source}))
+def governance(database: Database, source: FakeRoles) -> Governance:
+    return Governance(database, LiveRoles(database, {PLATFORM: source}))
 
 
 async def reasons(database: Database, community_id: str = COMMUNITY_ID) -> list[str]:
@@ -52,7 +52,7 @@ async def holds(database: Database) -> bool:
 
 
 async def test_all_that_was_set_up_counts_for_the_new_id(
-    governance: CommunityGovernance, database: Database, source: FakeRoles
+    governance: Governance, database: Database, source: FakeRoles
 ) -> None:
     """Settings, people, posting and pause; the old id leads there, too. What is said again changes nothing."""
     await governance.configure(PLATFORM, OLD, {"tone": "dry", "roles": {"77": "moderator"}}, MANAGER)
@@ -74,9 +74,7 @@ async def test_all_that_was_set_up_counts_for_the_new_id(
 
 
 @pytest.mark.both_databases
-async def test_a_community_that_is_watched_as_a_whole_still_is(
-    governance: CommunityGovernance, database: Database
-) -> None:
+async def test_a_community_that_is_watched_as_a_whole_still_is(governance: Governance, database: Database) -> None:
     """Its own id stands among the channels that it watches."""
     await governance.configure(PLATFORM, OLD, {"watched_channels": [OLD, "other"]}, MANAGER)
     assert await governance.moved(PLATFORM, OLD, NEW) == {NEW}
@@ -87,7 +85,7 @@ async def test_a_community_that_is_watched_as_a_whole_still_is(
 
 
 @pytest.mark.both_databases
-async def test_what_is_said_twice_at_once_is_kept_once(governance: CommunityGovernance, database: Database) -> None:
+async def test_what_is_said_twice_at_once_is_kept_once(governance: Governance, database: Database) -> None:
     """As where both chats tell of it, and each is heard by itself."""
     found = await asyncio.gather(*(governance.moved(PLATFORM, OLD, NEW) for _ in range(4)))
     assert sorted(map(len, found)) == [0, 0, 0, 1]
@@ -95,7 +93,7 @@ async def test_what_is_said_twice_at_once_is_kept_once(governance: CommunityGove
 
 
 async def test_cases_stay_and_new_ones_join_them(
-    governance: CommunityGovernance, database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost
+    governance: Governance, database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost
 ) -> None:
     """People decide about cases from before as they did; posts under either id are of one community."""
     case = await drafted(desk, queue, post)
@@ -111,7 +109,7 @@ async def test_cases_stay_and_new_ones_join_them(
 
 @pytest.mark.both_databases
 async def test_a_new_id_that_was_only_met_gives_way(
-    governance: CommunityGovernance, database: Database, source: FakeRoles
+    governance: Governance, database: Database, source: FakeRoles
 ) -> None:
     """As where somebody opened its panel before the platform's word was heard; its log says where it went."""
     source.now["opener"] = frozenset({Role.MANAGER})
@@ -124,9 +122,7 @@ async def test_a_new_id_that_was_only_met_gives_way(
     assert await holds(database)
 
 
-async def test_a_new_id_that_somebody_set_up_stays_as_it_is(
-    governance: CommunityGovernance, database: Database
-) -> None:
+async def test_a_new_id_that_somebody_set_up_stays_as_it_is(governance: Governance, database: Database) -> None:
     """What people decided since is not undone."""
     await governance.configure(PLATFORM, NEW, {"tone": "warm"}, MANAGER, is_owner=True)
     await governance.configure(PLATFORM, OLD, {"tone": "dry"}, MANAGER)
@@ -137,7 +133,7 @@ async def test_a_new_id_that_somebody_set_up_stays_as_it_is(
     assert await reasons(database) == before
 
 
-async def test_settings_that_name_the_place_follow_it(governance: CommunityGovernance, database: Database) -> None:
+async def test_settings_that_name_the_place_follow_it(governance: Governance, database: Database) -> None:
     """Wherever cards are shown there, or in a part of it, and where it is watched; other settings stay."""
     others = {"whole": "-7", "part": "-7/3", "longer": "-77", "": ""}
     for name, channel in others.items():
@@ -157,7 +153,7 @@ async def test_settings_that_name_the_place_follow_it(governance: CommunityGover
 
 
 async def test_communities_of_other_platforms_that_review_there_follow(
-    governance: CommunityGovernance, database: Database
+    governance: Governance, database: Database
 ) -> None:
     """Those whose channel, or a part of it, has another id; a channel of the same number elsewhere is another one."""
     channels = {"a": "sample/-7", "b": "sample/-7/3", "c": "sample/-77", "d": "other/-7", "e": "-7"}

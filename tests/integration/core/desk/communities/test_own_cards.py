@@ -11,10 +11,11 @@ from core.desk.communities.own_cards import OwnCards
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
 from core.desk.invariants.checks import audit
-from core.desk.rules.desk_ports import Casework
+from core.desk.review.casework import Casework
+from core.desk.rules.own_cards import CommunityCard
 from core.desk.rules.roles import Role
 from core.desk.store.cases import Case
-from core.desk.store.own_cards import StoredCard, accepted_cards
+from core.desk.store.own_cards import accepted_cards
 from core.desk.upkeep.erasure import Erasure
 from core.desk.upkeep.retention import Retention
 from core.engine.cards.bank import CardReview, CardVerdict
@@ -43,7 +44,7 @@ async def used(database: Database, community_id: str = COMMUNITY_ID) -> tuple[Ow
     return await database.run("read", lambda session: accepted_cards(session, community_id))
 
 
-async def stored(cards: OwnCards) -> StoredCard:
+async def stored(cards: OwnCards) -> CommunityCard:
     """The one card as it stands now."""
     [one] = await cards.listed(COMMUNITY_ID, MODERATOR)
     return one

@@ -7,12 +7,11 @@ import pytest
 from bot.compose.desk import Desk
 from core.desk.communities import own_cards as module
 from core.desk.communities.decisions import CommunityDesk
-from core.desk.communities.own_cards import PreparedReplies
+from core.desk.communities.own_cards import PreparedReplies, PreparedReply
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
 from core.desk.invariants.checks import audit
-from core.desk.rules.dashboard_ports import PreparedReply
-from core.desk.rules.desk_ports import Casework
+from core.desk.review.casework import Casework
 from core.desk.rules.own_cards import checked_reply
 from core.desk.rules.roles import Person, Role
 from core.desk.store.cases import Case

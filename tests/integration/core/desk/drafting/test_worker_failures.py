@@ -16,8 +16,8 @@ from bot.compose.desk import Desk, build_desk
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import Backoff, DraftQueue
 from core.desk.drafting.worker import Worker
+from core.desk.review.casework import Casework
 from core.desk.rules.approval import CaseState
-from core.desk.rules.desk_ports import Casework
 from core.desk.runtime.faults import installed
 from core.desk.store.cases import Case
 from core.desk.upkeep.retention import Expiry

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from bot.compose.desk import Desk, build_desk
-from core.desk.communities.governance import CommunityGovernance
+from core.desk.communities.governance import Governance
 from core.desk.communities.native_roles import LiveRoles
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
@@ -116,7 +116,7 @@ async def test_a_false_alarm_is_closed_before_it_costs_a_draft(
 
 async def test_the_label_of_a_find_is_taken_back_with_the_decision(desk: Desk, database: Database, found: Case) -> None:
     """The filter learns from what stands."""
-    governance = CommunityGovernance(database, LiveRoles(database, {}))
+    governance = Governance(database, LiveRoles(database, {}))
     closed = await desk.decisions.close(found.id, found.version, MODERATOR, CloseReason.NOT_HATEFUL)
     assert await governance.find_labels(PLATFORM, COMMUNITY) == (FindLabel(0.9, False),)
     await desk.decisions.undo(closed.id, closed.version, MODERATOR)
@@ -220,7 +220,7 @@ async def test_a_decision_stands_beside_what_the_post_said(
     desk: Desk, intake: Intake, queue: DraftQueue, post: FlaggedPost, database: Database
 ) -> None:
     """Where that is a sentence of our cards without a slur; once its words are erased, nothing."""
-    governance = CommunityGovernance(database, LiveRoles(database, {}))
+    governance = Governance(database, LiveRoles(database, {}))
     for number, (gist, kinds) in enumerate([("They are lazy.", ("migrants/jobs",)), ("A model's words.", ())]):
         await intake.flag(replace(post, ref=replace(post.ref, message=f"7{number}"), text=f"{number} {post.text}"))
         taken = await take(queue)
@@ -239,7 +239,7 @@ async def test_what_was_decided_lately_is_listed_newest_first(
     desk: Desk, in_review: Case, database: Database, clock: FakeClock
 ) -> None:
     """For those who may read cases, with the names that the community knows; an undone decision is no secret."""
-    governance = CommunityGovernance(database, LiveRoles(database, {}))
+    governance = Governance(database, LiveRoles(database, {}))
     closed = await desk.decisions.close(in_review.id, in_review.version, MODERATOR, CloseReason.PREACHY)
     clock.advance(5)
     undone = await desk.decisions.undo(closed.id, closed.version, MODERATOR)
@@ -260,7 +260,7 @@ async def test_two_persons_are_listed_each_by_name(
     desk: Desk, in_review: Case, database: Database, clock: FakeClock
 ) -> None:
     """Who approved first, too; who loses a role stays readable to those who share the work, until they are erased."""
-    governance = CommunityGovernance(database, LiveRoles(database, {}))
+    governance = Governance(database, LiveRoles(database, {}))
     for decide, person in ((approve_first, MODERATOR), (approve, OTHER_MODERATOR)):
         clock.advance(5)
         await decide(desk, in_review, person, BOLD)

@@ -6,8 +6,8 @@ import pytest
 
 from bot.compose.desk import build_casework, build_desk
 from core.desk.database.connection import Database
+from core.desk.review.casework import Casework
 from core.desk.rules.closures import CloseReason
-from core.desk.rules.desk_ports import Casework
 from core.desk.rules.roles import Person, Role
 from core.desk.runtime.faults import installed
 from core.desk.sending.outbox import Outbox

@@ -11,17 +11,17 @@ from core.desk.communities.accounts import WebAccounts
 from core.desk.communities.native_roles import LiveRoles
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import DraftQueue
-from core.desk.review.dashboard import DeskOverview, DeskRecord
+from core.desk.review.dashboard import DeskOverview, DeskRecord, KeptPost
 from core.desk.rules.approval import CaseState
 from core.desk.rules.closures import CloseReason
-from core.desk.rules.dashboard_ports import HiddenCategories, KeptPost, Preferences, RetentionPeriods
 from core.desk.rules.numbers import AFTER_HOURS, Numbers, Rates, Share
+from core.desk.rules.preferences import HiddenCategories, Preferences
 from core.desk.rules.roles import Person
 from core.desk.schema import OutcomeRow
 from core.desk.store.cases import Case
 from core.desk.store.erasure import erase_case
 from core.desk.store.suggestions import Preview
-from core.desk.upkeep.retention import Expiry
+from core.desk.upkeep.retention import Expiry, RetentionPeriods
 from core.errors import NotAllowed
 from core.models import FlaggedPost, Intent, Kind, TargetGroup
 from tests.fakes.desk.boards import posts_apart

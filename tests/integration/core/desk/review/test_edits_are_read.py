@@ -7,8 +7,8 @@ import pytest
 from bot.compose.desk import Desk, build_casework, build_desk
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
+from core.desk.review.casework import Casework
 from core.desk.rules.approval import CaseState
-from core.desk.rules.desk_ports import Casework
 from core.desk.runtime.faults import installed
 from core.desk.sending.outbox import Outbox
 from core.desk.store.cases import Case

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import update
 
 from bot.compose.desk import Desk
-from core.desk.communities.governance import CommunityGovernance
+from core.desk.communities.governance import Governance
 from core.desk.communities.native_roles import LiveRoles
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import DraftQueue
@@ -174,7 +174,7 @@ async def test_a_process_that_shows_no_cards_tells_the_trouble_too(
     closed = PlatformUnavailable(sentence("Antiphon may not write in the review channel."), remedy=allow)
     surface.faults.append(closed)
     await all_steps(board)
-    other = CommunityGovernance(database, LiveRoles(database, {}))
+    other = Governance(database, LiveRoles(database, {}))
     found = await other.status(PLATFORM, COMMUNITY, MODERATOR)
     assert found.card_trouble is not None
     assert (found.card_trouble.message, found.card_trouble.remedy) == (closed.message, closed.remedy)

@@ -9,14 +9,14 @@ from adapters.common.manage.reports import Watch, status_text
 from adapters.sample import SampleCommunity
 from bot.compose.desk import Desk
 from core.desk.communities.decisions import CommunityDesk
-from core.desk.communities.governance import CommunityGovernance
+from core.desk.communities.governance import Governance
 from core.desk.communities.native_roles import LiveRoles
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
 from core.desk.drafting.worker import Worker
+from core.desk.review.casework import Casework
 from core.desk.rules.approval import CaseState
 from core.desk.rules.closures import CloseReason
-from core.desk.rules.desk_ports import Casework
 from core.desk.sending.outbox import Outbox
 from core.desk.store.cases import Case
 from core.desk.upkeep.retention import Expiry
@@ -169,7 +169,7 @@ async def test_why_there_is_no_draft_yet_is_said_in_the_communitys_language(
     engine.fault = UNREACHABLE
     await worker.step()
     await assert_card_spoken(front, case, str(UNREACHABLE))
-    status = await CommunityGovernance(database, LiveRoles(database, {})).status(PLATFORM, COMMUNITY, MANAGER)
+    status = await Governance(database, LiveRoles(database, {})).status(PLATFORM, COMMUNITY, MANAGER)
     assert_spoken(lambda locale: status_text(status, Watch(), [], plain_reader(locale)), str(UNREACHABLE))
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from bot.compose.desk import Desk
-from core.desk.communities.governance import CommunityGovernance
+from core.desk.communities.governance import Governance
 from core.desk.communities.native_roles import LiveRoles
 from core.desk.database.connection import Database
 from core.desk.review.board import ReviewBoard
@@ -26,7 +26,7 @@ async def test_open_cases_are_shown_anew_and_once(
     await desk.decisions.close(in_review.id, in_review.version, MODERATOR, CloseReason.PREACHY)
     await all_steps(board)
     before = len(surface.calls)
-    governance = CommunityGovernance(database, LiveRoles(database, {}))
+    governance = Governance(database, LiveRoles(database, {}))
     for _ in range(2):
         await governance.moved(PLATFORM, CHANNEL, "mod-review-2")
         await all_steps(board)

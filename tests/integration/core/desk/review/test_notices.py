@@ -12,11 +12,11 @@ from bot.compose.desk import Desk
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import DraftQueue
 from core.desk.review.board import ReviewBoard
+from core.desk.review.casework import Casework
 from core.desk.review.notices import Notices
 from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import Card
 from core.desk.rules.closures import CloseReason
-from core.desk.rules.desk_ports import Casework
 from core.desk.rules.policy import CallKind
 from core.desk.schema import CommunityRow, FlaggerRow, NoticeRow
 from core.desk.sending.outbox import Outbox

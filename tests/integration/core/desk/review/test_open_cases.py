@@ -6,11 +6,10 @@ from sqlalchemy import update
 from bot.compose.desk import Desk, build_desk
 from core.desk.database.connection import Database, Session
 from core.desk.review.board import ReviewBoard
-from core.desk.review.casework import case_numbered
+from core.desk.review.casework import Casework, case_numbered
 from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import short_number
 from core.desk.rules.closures import CloseReason
-from core.desk.rules.desk_ports import Casework
 from core.desk.rules.roles import Person
 from core.desk.schema import CaseRow
 from core.desk.store.cases import Case

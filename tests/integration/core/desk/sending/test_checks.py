@@ -8,7 +8,7 @@ import pytest
 
 from bot.compose.desk import build_casework, build_desk
 from core.desk.communities.decisions import CommunityDesk
-from core.desk.communities.governance import CommunityGovernance
+from core.desk.communities.governance import Governance
 from core.desk.communities.native_roles import LiveRoles, keep_native
 from core.desk.database.connection import Session
 from core.desk.invariants.checks import check
@@ -135,7 +135,7 @@ async def test_a_second_approver_who_may_still_approve_is_no_obstacle(scene: Sen
 async def test_what_no_reply_hangs_on_is_no_obstacle(scene: SendingScene) -> None:
     """A setting of how drafts sound, and roles that others get or lose on the platform, end nobody's approval."""
     await scene.approve()
-    await CommunityGovernance(scene.database, LiveRoles(scene.database, {})).configure(
+    await Governance(scene.database, LiveRoles(scene.database, {})).configure(
         PLATFORM, COMMUNITY, {"tone": "dry"}, MANAGER
     )
     for roles in ({Role.MODERATOR}, set[Role]()):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.desk.communities.governance import CommunityGovernance
+from core.desk.communities.governance import Governance
 from core.desk.communities.native_roles import LiveRoles
 from core.desk.rules.approval import CaseState
 from core.desk.rules.policy import PlaceRules
@@ -16,7 +16,7 @@ PLACE = "town-square"
 
 
 async def _set_rules(scene: SendingScene, place: str, rules: PlaceRules) -> None:
-    governance = CommunityGovernance(scene.database, LiveRoles(scene.database, {}))
+    governance = Governance(scene.database, LiveRoles(scene.database, {}))
     await governance.configure(PLATFORM, COMMUNITY, {"places": {place: rules}}, MANAGER)
 
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from bot.compose.desk import Desk
-from core.desk.communities.governance import CommunityGovernance
+from core.desk.communities.governance import Governance
 from core.desk.communities.native_roles import LiveRoles
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
@@ -28,9 +28,9 @@ Decide = Callable[[Desk, Case], Awaitable[object]]
 
 
 @pytest.fixture
-def governance(database: Database) -> CommunityGovernance:
+def governance(database: Database) -> Governance:
     """What adapters ask."""
-    return CommunityGovernance(database, LiveRoles(database, {}))
+    return Governance(database, LiveRoles(database, {}))
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ async def _approve_and_withdraw(desk: Desk, case: Case) -> None:
     ],
 )
 async def test_what_a_moderator_says_of_a_find_is_kept_with_its_score(
-    governance: CommunityGovernance, database: Database, desk: Desk, find: Case, decide: Decide, is_hateful: bool | None
+    governance: Governance, database: Database, desk: Desk, find: Case, decide: Decide, is_hateful: bool | None
 ) -> None:
     """An answer says that it was hateful, "not hateful" the opposite; what is taken back or said of drafts nothing."""
     await decide(desk, find)
@@ -80,7 +80,7 @@ async def test_what_a_moderator_says_of_a_find_is_kept_with_its_score(
 
 
 async def test_what_a_person_flagged_does_not_teach_the_filter(
-    governance: CommunityGovernance, desk: Desk, in_review: Case, database: Database
+    governance: Governance, desk: Desk, in_review: Case, database: Database
 ) -> None:
     """It says nothing about the filter, and is none of its finds."""
     await _decline(desk, in_review)
@@ -89,7 +89,7 @@ async def test_what_a_person_flagged_does_not_teach_the_filter(
 
 
 async def test_labels_count_for_ninety_days_and_finds_for_four_weeks(
-    governance: CommunityGovernance, desk: Desk, find: Case, clock: FakeClock
+    governance: Governance, desk: Desk, find: Case, clock: FakeClock
 ) -> None:
     """From the moment of the decision, and of the find."""
     await _decline(desk, find)
@@ -103,7 +103,7 @@ async def test_labels_count_for_ninety_days_and_finds_for_four_weeks(
 
 
 async def test_labels_of_another_community_are_its_own(
-    governance: CommunityGovernance, desk: Desk, queue: DraftQueue, find: Case
+    governance: Governance, desk: Desk, queue: DraftQueue, find: Case
 ) -> None:
     """One that finds a word harmless does not speak for the others."""
     await _decline(desk, find)
@@ -111,7 +111,7 @@ async def test_labels_of_another_community_are_its_own(
 
 
 async def test_a_label_outlives_the_words_and_ends_with_the_case(
-    governance: CommunityGovernance, desk: Desk, database: Database, find: Case
+    governance: Governance, desk: Desk, database: Database, find: Case
 ) -> None:
     """It is a score and a moment, and says nothing about the person."""
     await _decline(desk, find)
@@ -122,7 +122,7 @@ async def test_a_label_outlives_the_words_and_ends_with_the_case(
 
 
 async def test_a_post_that_is_found_again_keeps_its_first_score(
-    governance: CommunityGovernance, desk: Desk, queue: DraftQueue, post: FlaggedPost, database: Database
+    governance: Governance, desk: Desk, queue: DraftQueue, post: FlaggedPost, database: Database
 ) -> None:
     """Nor does a person's flag take it away."""
     await drafted(desk, queue, replace(post, score=0.9))
@@ -135,12 +135,12 @@ async def test_a_post_that_is_found_again_keeps_its_first_score(
 
 
 async def test_counts_add_up_by_day_and_survive_a_restart(
-    governance: CommunityGovernance, database: Database, clock: FakeClock
+    governance: Governance, database: Database, clock: FakeClock
 ) -> None:
     """Of known communities; what another process counts is added, too."""
     await governance.looked_at(PLATFORM, {COMMUNITY: 40, "elsewhere": 7})
     clock.advance(60)
-    other_process = CommunityGovernance(database, LiveRoles(database, {}))
+    other_process = Governance(database, LiveRoles(database, {}))
     await other_process.looked_at(PLATFORM, {COMMUNITY: 2})
     clock.advance(2 * DAY - 60)
     await governance.looked_at(PLATFORM, {COMMUNITY: 100})
@@ -149,7 +149,7 @@ async def test_counts_add_up_by_day_and_survive_a_restart(
 
 
 async def test_counts_are_deleted_after_four_weeks(
-    governance: CommunityGovernance, database: Database, clock: FakeClock
+    governance: Governance, database: Database, clock: FakeClock
 ) -> None:
     """By the chore that deletes old jobs; a figure reaches no further back before it, either."""
     await governance.looked_at(PLATFORM, {COMMUNITY: 40})

@@ -13,8 +13,8 @@ from adapters.common.capture.known_posts import KnownPosts
 from adapters.common.capture.requests import DraftRequests, Followers
 from adapters.common.desk_access import DeskAccess
 from adapters.common.words.markup import Reader
+from core.desk.review.casework import Casework
 from core.desk.rules.approval import CaseState
-from core.desk.rules.desk_ports import Casework
 from core.desk.rules.roles import Person
 from core.errors import StoreUnavailable
 from core.models import FlaggedPost, PostRef

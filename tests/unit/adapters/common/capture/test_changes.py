@@ -10,7 +10,7 @@ import pytest
 from adapters.common.capture import known_posts
 from adapters.common.capture.known_posts import KnownPosts, PostChanges
 from adapters.common.desk_access import DeskAccess
-from core.desk.rules.desk_ports import Casework
+from core.desk.review.casework import Casework
 from core.errors import StoreUnavailable
 from core.models import PostRef
 from tests.fakes.ports.flag_desk import FlagDesk

@@ -14,8 +14,8 @@ from adapters.common.capture.flagged_posts import Flag
 from adapters.common.capture.known_posts import KnownPosts
 from adapters.common.capture.watch import ChannelWatch, LookedAt, Sighting, is_about
 from adapters.common.desk_access import DeskAccess
+from core.desk.review.casework import Casework
 from core.desk.rules.careful_watch import FindLabel, WatchRecord
-from core.desk.rules.desk_ports import Casework
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import Person, Role
 from core.errors import NotAllowed, StoreUnavailable

@@ -3,10 +3,10 @@
 import pytest
 
 from core.desk.database.connection import Database
+from core.desk.review.casework import Casework
 from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import ApprovedText, Card
 from core.desk.rules.closures import CloseReason, RetractReason
-from core.desk.rules.desk_ports import Casework
 from core.desk.rules.roles import Person
 from core.desk.sending.outbox import Outbox
 from core.desk.store.cases import Case

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from bot.compose.desk import Desk
 from core.desk.drafting.queue import DraftQueue
+from core.desk.review.casework import Casework
 from core.desk.rules.case_cards import EarlierCases
 from core.desk.rules.closures import CloseReason
-from core.desk.rules.desk_ports import Casework
 from core.desk.store.cases import Case
 from core.desk.views.cards import digest_of
 from core.models import FlaggedPost

@@ -7,8 +7,8 @@ import pytest
 from bot.compose.desk import Desk
 from core.desk.communities.decisions import CommunityDesk
 from core.desk.database.connection import Database
+from core.desk.review.casework import Casework
 from core.desk.rules.approval import CaseState
-from core.desk.rules.desk_ports import Casework
 from core.desk.rules.roles import Role
 from core.desk.store.approvals import forget_proposals
 from core.desk.store.cases import Case

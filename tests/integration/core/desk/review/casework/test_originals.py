@@ -10,9 +10,9 @@ from bot.compose.desk import Desk
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
 from core.desk.invariants.checks import check
+from core.desk.review.casework import Casework
 from core.desk.rules.approval import CaseState
 from core.desk.rules.closures import CloseReason, RetractReason
-from core.desk.rules.desk_ports import Casework
 from core.desk.sending.outbox import Outbox
 from core.desk.store.cases import Case
 from core.errors import Conflict, NotAllowed

@@ -10,9 +10,9 @@ from bot.compose.desk import Desk
 from core.desk.communities.decisions import CommunityDesk
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
+from core.desk.review.casework import Casework
 from core.desk.rules.approval import CaseState, text_hash
 from core.desk.rules.closures import CloseReason
-from core.desk.rules.desk_ports import Casework
 from core.desk.store.cases import Case
 from core.desk.store.outbox import entry_of
 from core.errors import BadInput, Conflict, NotAllowed, Unsendable
