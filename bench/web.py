@@ -37,9 +37,10 @@ from bot.settings import Settings
 from core import models
 from core.desk.communities.accounts import ApiTokens, WebAccounts
 from core.desk.communities.governance import Governance
+from core.desk.communities.own_cards import OwnCards, PreparedReplies
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import DraftQueue
-from core.desk.review.dashboard import DeskLibrary, DeskOverview, DeskRecord
+from core.desk.review.dashboard import DeskOverview, DeskRecord
 from core.desk.rules.preferences import HiddenCategories, Preferences
 from core.desk.rules.roles import Person, Role
 from core.desk.schema import AuditRow, Base, CaseRow, SuggestionRow
@@ -160,7 +161,9 @@ async def _dashboard(place: Path | URL, cases: int, moderators: int) -> AsyncIte
             overview=DeskOverview(database, desk.proposals, keeping),
             tokens=ApiTokens(database, doorkeeper),
             record=DeskRecord(database, desk.live_roles, keeping),
-            library=DeskLibrary(database, desk.live_roles, facts_today),
+            replies=PreparedReplies(database, desk.live_roles),
+            cards=OwnCards(database, desk.live_roles),
+            facts=facts_today,
             setup=DoctorSetupChecks(Settings(), database).look,
             origins=(origin,),
         )

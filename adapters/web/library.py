@@ -20,7 +20,7 @@ from adapters.web.site import SECRET, SITE, ChosenCommunities, chosen_place, loc
 from adapters.web.views import source_view
 from core.desk.communities.own_cards import PreparedReply
 from core.desk.rules.case_cards import ReviewOfPrepared
-from core.desk.rules.own_cards import CommunityCard, Signatory, WrongField, checked_reply
+from core.desk.rules.own_cards import CommunityCard, Signatory, WrongField, checked_card, checked_reply
 from core.desk.rules.roles import OnCommunity, may_on_community
 from core.engine.cards.answers import ANSWERED, answers
 from core.engine.cards.bank import LANGUAGES, ArgumentCard, CardVerdict, Stereotype, load_cards, load_stereotypes
@@ -135,7 +135,7 @@ async def cards(request: web.Request) -> web.Response:
     """The cards from which drafts start: the community's own, then the project's."""
     at, may_change = await _at(request)
     wanted, reader = _filter(request), reader_of(request)
-    own = await request.app[SITE].library.cards(*_where(at), at.person)
+    own = await request.app[SITE].cards.listed(*_where(at), at.person)
     rows = [
         partial(_own_card, one, reader)
         for one in own
@@ -212,7 +212,7 @@ async def new_card(request: web.Request) -> web.Response:
     at = await _may_write(request)
     named, filled = request.query.get("card", ""), dict[str, str]()
     if named:
-        own = await request.app[SITE].library.cards(*_where(at), at.person)
+        own = await request.app[SITE].cards.listed(*_where(at), at.person)
         found = next((one.card for one in own if one.card.id == named), None)
         if found is None:
             raise web.HTTPNotFound
@@ -304,7 +304,8 @@ async def propose_card(request: web.Request) -> web.Response:
     """Keep a card that somebody wrote; what is wrong with it stands above the form, with all that they wrote."""
     at, said = await _said(request)
     try:
-        is_changed = await request.app[SITE].library.propose_card(*_where(at), at.person, _as_row(said))
+        card = checked_card(_as_row(said), request.app[SITE].facts())
+        is_changed = await request.app[SITE].cards.propose(*_where(at), card, at.person)
     except AntiphonError as err:
         return await _card_form(request, at, said, status=status_of(err), problem=_in_words(err, request))
     done = gettext("Proposed. Drafts start from it once another manager accepts it.", locale_of(request))
@@ -338,7 +339,7 @@ async def review_card(request: web.Request) -> web.Response:
     if said.get("verdict") not in verdicts or not said.get("version"):
         raise BadInput(sentence("Nothing was chosen."), remedy=sentence("Choose one of the list."))
     verdict = verdicts[said["verdict"]]
-    await request.app[SITE].library.review_card(*_where(at), at.person, said.get("id", ""), verdict, said["version"])
+    await request.app[SITE].cards.review(*_where(at), said.get("id", ""), verdict, at.person, said["version"])
     is_accepted = verdict is CardVerdict.ACCEPTED
     locale = locale_of(request)
     await _tell(request, gettext("Accepted.", locale) if is_accepted else gettext("Declined.", locale))
@@ -352,7 +353,7 @@ async def replies(request: web.Request) -> web.Response:
     """The replies that were written in advance: the community's own, then the project's."""
     at, may_change = await _at(request)
     wanted, reader = _filter(request), reader_of(request)
-    found = await request.app[SITE].library.replies(*_where(at), at.person)
+    found = await request.app[SITE].replies.listed(*_where(at), at.person)
     rows = [
         partial(_reply, one, reader)
         for one in found
@@ -411,7 +412,7 @@ async def add_reply(request: web.Request) -> web.Response:
         reply = checked_reply(
             said.get("text", ""), said.get("language", ""), group, intent, said.get("stereotype") or None
         )
-        await request.app[SITE].library.add_reply(*_where(at), at.person, reply)
+        await request.app[SITE].replies.add(*_where(at), reply, at.person)
     except AntiphonError as err:
         return await _reply_form(request, at, said, status=status_of(err), problem=_in_words(err, request))
     await _tell(
@@ -423,13 +424,13 @@ async def add_reply(request: web.Request) -> web.Response:
 async def act_on_reply(request: web.Request) -> web.Response:
     """Stand for a reply, take one of the project's out, or take it in again."""
     at, said = await _said(request)
-    library, id_, locale = request.app[SITE].library, said.get("id", ""), locale_of(request)
+    own, id_, locale = request.app[SITE].replies, said.get("id", ""), locale_of(request)
     if said.get("act") == "review":
-        await library.review_reply(*_where(at), at.person, id_)
+        await own.review(*_where(at), id_, at.person)
         done = gettext("Kept that you read it and stand for it.", locale)
     elif said.get("act") in ("hide", "show"):
         await _of_project(request, at, id_)
-        await library.remove_reply(*_where(at), at.person, id_, is_undone=said["act"] == "show")
+        await own.remove(*_where(at), id_, at.person, is_undone=said["act"] == "show")
         done = gettext("Drafts may start from it again.", locale)
         if said["act"] == "hide":
             done = gettext("No new draft starts from it.", locale)
@@ -441,7 +442,7 @@ async def act_on_reply(request: web.Request) -> web.Response:
 
 async def _of_project(request: web.Request, at: ChosenCommunities, id_: str) -> None:
     """Refuse a reply of the community's own: to take it out would delete it, which takes two steps."""
-    found = await request.app[SITE].library.replies(*_where(at), at.person)
+    found = await request.app[SITE].replies.listed(*_where(at), at.person)
     if any(one.id == id_ and one.is_own for one in found):
         raise BadInput(sentence("This reply is the community's own."), remedy=sentence("Delete it, in two steps."))
 
@@ -458,12 +459,13 @@ async def ask_to_delete(request: web.Request) -> web.Response:
 
 
 async def _text_of(request: web.Request, at: ChosenCommunities, what: str, id_: str) -> str:
-    library = request.app[SITE].library
+    site = request.app[SITE]
     if what == "card":
-        own = await library.cards(*_where(at), at.person)
+        own = await site.cards.listed(*_where(at), at.person)
         found = [one.card.argument for one in own if one.card.id == id_]
     else:
-        found = [one.text for one in await library.replies(*_where(at), at.person) if one.id == id_ and one.is_own]
+        known = await site.replies.listed(*_where(at), at.person)
+        found = [one.text for one in known if one.id == id_ and one.is_own]
     if not found:
         raise web.HTTPNotFound
     return found[0]
@@ -477,11 +479,8 @@ async def delete(request: web.Request) -> web.Response:
         raise BadInput(
             sentence("It was changed meanwhile, so nothing was deleted."), remedy=sentence("Look at it again.")
         )
-    library = request.app[SITE].library
-    if what == "card":
-        await library.remove_card(*_where(at), at.person, id_, said.get("note", ""))
-    else:
-        await library.remove_reply(*_where(at), at.person, id_, said.get("note", ""))
+    own = request.app[SITE].cards if what == "card" else request.app[SITE].replies
+    await own.remove(*_where(at), id_, at.person, said.get("note", ""))
     await _tell(request, gettext("Deleted. No new draft starts from it.", locale_of(request)))
     raise see_other(f"/library/{'cards' if what == 'card' else 'replies'}?place={quote(at.value)}&own=1&language=")
 
@@ -529,9 +528,9 @@ async def evidence(request: web.Request) -> web.Response:
 async def coverage(request: web.Request) -> web.Response:
     """How many cards and replies there are against each stereotype, by language."""
     at, _ = await _at(request)
-    reader, library = reader_of(request), request.app[SITE].library
-    own = await library.cards(*_where(at), at.person)
-    found = await library.replies(*_where(at), at.person)
+    reader, site = reader_of(request), request.app[SITE]
+    own = await site.cards.listed(*_where(at), at.person)
+    found = await site.replies.listed(*_where(at), at.person)
     used = Counter((one.stereotype, one.language) for one in found if not one.is_hidden and one.intent is not None)
     known = [*load_stereotypes().values(), *(one.card.answered for one in own if one.card.own_stereotype)]
     groups = []

@@ -25,8 +25,9 @@ from adapters.web.setup_state import SetupState
 from adapters.web.speech import PageMarkup, PageReader, language_wanted, reader_for
 from core.desk.communities.accounts import ApiTokens, Visitor, WebAccounts
 from core.desk.communities.governance import Governance
+from core.desk.communities.own_cards import OwnCards, PreparedReplies
 from core.desk.review.casework import Casework
-from core.desk.review.dashboard import DeskLibrary, DeskOverview, DeskRecord
+from core.desk.review.dashboard import DeskOverview, DeskRecord
 from core.desk.rules.roles import Person
 from core.desk.views.queue import CommunityRef
 from core.engine.ports import EvidenceSource, HateDetector
@@ -121,6 +122,7 @@ class Site:
     """The dashboard of one installation.
 
     Attributes:
+        facts: gives the ids of the facts on which a card may rest.
         origins: the addresses by which it is reached, such as ``http://127.0.0.1:8470``; people are told the first one.
         address_of: where a post can be read on its platform, "" where that is not known.
         names: what communities and channels are called.
@@ -139,7 +141,9 @@ class Site:
     overview: DeskOverview
     tokens: ApiTokens
     record: DeskRecord
-    library: DeskLibrary
+    replies: PreparedReplies
+    cards: OwnCards
+    facts: Callable[[], frozenset[str]]
     setup: SetupOf
     origins: tuple[str, ...]
     address_of: Callable[[PostRef], str] = no_address

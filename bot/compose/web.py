@@ -13,7 +13,8 @@ from bot.compose.platforms import address_of, has_review
 from bot.serve.hosted_review import check_channel
 from bot.settings import DeskSettings, Settings, WebSettings
 from core.desk.communities.accounts import ApiTokens, WebAccounts
-from core.desk.review.dashboard import DeskLibrary, DeskOverview, DeskRecord
+from core.desk.communities.own_cards import OwnCards, PreparedReplies
+from core.desk.review.dashboard import DeskOverview, DeskRecord
 from core.desk.upkeep.retention import RetentionPeriods
 from core.errors import BadSettings
 from kb.starter.facts import facts_today
@@ -43,7 +44,9 @@ async def dashboard(
         overview=DeskOverview(running.database, running.desk.proposals, keeping),
         tokens=ApiTokens(running.database, accounts),
         record=DeskRecord(running.database, running.desk.live_roles, keeping),
-        library=DeskLibrary(running.database, running.desk.live_roles, facts_today),
+        replies=PreparedReplies(running.database, running.desk.live_roles),
+        cards=OwnCards(running.database, running.desk.live_roles),
+        facts=facts_today,
         setup=setup,
         knowledge=running.knowledge,
         origins=origins,

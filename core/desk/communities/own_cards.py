@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from core.desk.communities.decisions import one_community
+from core.desk.communities.native_roles import LiveRoles
 from core.desk.database.connection import Database, Session
 from core.desk.rules.case_cards import ReviewOfPrepared
 from core.desk.rules.input_checks import check_text
@@ -55,30 +56,33 @@ class PreparedReply:
 class PreparedReplies:
     """The decisions about prepared replies, over one database.
 
-    Every method raises ``NotAllowed`` if the person may not do it, and ``BadInput`` for an unknown community or reply.
+    Each asks the platform for the person's roles: ``NotAllowed`` if they may not do it. Those who may see the
+    community's statistics read, those who may configure it decide. ``BadInput`` for an unknown reply.
     ``note`` is what the person typed as their reason.
     """
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, database: Database, live_roles: LiveRoles) -> None:
+        self._database, self._live_roles = database, live_roles
 
-    async def listed(self, community_id: str, by: Person) -> list[PreparedReply]:
+    async def listed(self, platform: str, community: str, by: Person) -> list[PreparedReply]:
         """All prepared replies of a community: its own first, then the project's, including those it took out."""
+        place = await self._live_roles.refresh_in(platform, community, by)
 
         async def work(session: Session) -> list[PreparedReply]:
-            community, _ = await _allowed(session, community_id, by, OnCommunity.READ_STATISTICS)
+            community, _ = await _allowed(session, place.id, by, OnCommunity.READ_STATISTICS)
             rows = await own_cards.replies_of(session, community.id)
             return [*_own(rows), *_of_project(rows)]
 
         return await self._database.run("list prepared replies", work)
 
-    async def add(self, community_id: str, reply: OwnReply, by: Person, note: str = "") -> str:
+    async def add(self, platform: str, community: str, reply: OwnReply, by: Person, note: str = "") -> str:
         """Add a reply of the community's own, which ``checked_reply`` made; returns its id. It is not reviewed yet."""
         check_text(note)
         id_ = prepared_id(reply.language, reply.text)
+        place = await self._live_roles.refresh_in(platform, community, by)
 
         async def work(session: Session) -> str:
-            community, actor = await _allowed(session, community_id, by, OnCommunity.CONFIGURE, lock=True)
+            community, actor = await _allowed(session, place.id, by, OnCommunity.CONFIGURE, lock=True)
             check_rules(reply.text, communities.policy_of(community).text_rules)
             rows = await own_cards.replies_of(session, community.id)
             if len(_own(rows)) >= MAX_OWN:
@@ -101,12 +105,13 @@ class PreparedReplies:
 
         return await self._database.run("add a prepared reply", work)
 
-    async def review(self, community_id: str, id_: str, by: Person) -> ReviewOfPrepared:
+    async def review(self, platform: str, community: str, id_: str, by: Person) -> ReviewOfPrepared:
         """Record that somebody who may manage the community has read a reply and vouches for it, by name."""
         check_text(by.name)
+        place = await self._live_roles.refresh_in(platform, community, by)
 
         async def work(session: Session) -> ReviewOfPrepared:
-            community, person = await _allowed(session, community_id, by, OnCommunity.CONFIGURE, lock=True)
+            community, person = await _allowed(session, place.id, by, OnCommunity.CONFIGURE, lock=True)
             await _prepared_reply(session, community, id_)
             name = await _name_of(session, community, by, person)
             await own_cards.keep_reply_review(session, community.id, id_, person, name)
@@ -116,16 +121,19 @@ class PreparedReplies:
 
         return await self._database.run("review a prepared reply", work)
 
-    async def remove(self, community_id: str, id_: str, by: Person, note: str = "", *, is_undone: bool = False) -> None:
+    async def remove(
+        self, platform: str, community: str, id_: str, by: Person, note: str = "", *, is_undone: bool = False
+    ) -> None:
         """Delete a reply of the community's own, or take one of the project's out of its drafts.
 
         Args:
             is_undone: take one of the project's in again.
         """
         check_text(note)
+        place = await self._live_roles.refresh_in(platform, community, by)
 
         async def work(session: Session) -> None:
-            community, actor = await _allowed(session, community_id, by, OnCommunity.CONFIGURE, lock=True)
+            community, actor = await _allowed(session, place.id, by, OnCommunity.CONFIGURE, lock=True)
             reply = await _prepared_reply(session, community, id_)
             if reply.is_hidden is not is_undone:
                 raise _nothing_to_do(id_, is_undone=is_undone)
@@ -214,28 +222,29 @@ def _ours(
 class OwnCards:
     """The decisions about a community's own cards, over one database.
 
-    Every method raises ``NotAllowed`` if the person may not do it, and ``BadInput`` for an unknown community or card.
-    ``note`` is what the person typed as their reason.
+    Who may, and what is raised, is as with ``PreparedReplies``.
     """
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, database: Database, live_roles: LiveRoles) -> None:
+        self._database, self._live_roles = database, live_roles
 
-    async def listed(self, community_id: str, by: Person) -> list[CommunityCard]:
+    async def listed(self, platform: str, community: str, by: Person) -> list[CommunityCard]:
         """The community's own cards, by their ids."""
+        place = await self._live_roles.refresh_in(platform, community, by)
 
         async def work(session: Session) -> list[CommunityCard]:
-            community, _ = await _allowed(session, community_id, by, OnCommunity.READ_STATISTICS)
+            community, _ = await _allowed(session, place.id, by, OnCommunity.READ_STATISTICS)
             return await own_cards.all_cards(session, community.id)
 
         return await self._database.run("list own cards", work)
 
-    async def propose(self, community_id: str, card: WrittenCard, by: Person, note: str = "") -> bool:
+    async def propose(self, platform: str, community: str, card: WrittenCard, by: Person, note: str = "") -> bool:
         """Keep a card that ``checked_card`` made; false if it is there as it is. Nobody has reviewed it then."""
         check_text(note)
+        place = await self._live_roles.refresh_in(platform, community, by)
 
         async def work(session: Session) -> bool:
-            community, who = await _allowed(session, community_id, by, OnCommunity.CONFIGURE, lock=True)
+            community, who = await _allowed(session, place.id, by, OnCommunity.CONFIGURE, lock=True)
             name = await _name_of(session, community, by, who)
             rules = communities.policy_of(community).text_rules
             for text in (card.argument, *chain(*card.replies.values())):
@@ -262,15 +271,18 @@ class OwnCards:
 
         return await self._database.run("propose an own card", work)
 
-    async def review(self, community_id: str, id_: str, verdict: CardVerdict, by: Person, digest: str) -> CommunityCard:
+    async def review(
+        self, platform: str, community: str, id_: str, verdict: CardVerdict, by: Person, digest: str
+    ) -> CommunityCard:
         """Record that somebody else than its proposer accepts a card, which is used from then on, or declines it.
 
         Args:
             digest: the version that they read.
         """
+        place = await self._live_roles.refresh_in(platform, community, by)
 
         async def work(session: Session) -> CommunityCard:
-            community, who = await _allowed(session, community_id, by, OnCommunity.CONFIGURE, lock=True)
+            community, who = await _allowed(session, place.id, by, OnCommunity.CONFIGURE, lock=True)
             name = await _name_of(session, community, by, who)
             card = await _own_card(session, community, id_)
             if card.proposer is not None and card.proposer.by == who:
@@ -290,12 +302,13 @@ class OwnCards:
 
         return await self._database.run("review an own card", work)
 
-    async def remove(self, community_id: str, id_: str, by: Person, note: str = "") -> None:
+    async def remove(self, platform: str, community: str, id_: str, by: Person, note: str = "") -> None:
         """Delete a card, so that no new draft starts from it."""
         check_text(note)
+        place = await self._live_roles.refresh_in(platform, community, by)
 
         async def work(session: Session) -> None:
-            community, who = await _allowed(session, community_id, by, OnCommunity.CONFIGURE, lock=True)
+            community, who = await _allowed(session, place.id, by, OnCommunity.CONFIGURE, lock=True)
             card = await _own_card(session, community, id_)
             await own_cards.remove_card(session, community.id, id_)
             await _touch(session, community, card)

@@ -1,23 +1,21 @@
 """What the dashboard asks of the desk: the queue, the library of a community's own texts, and the record."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import select
 
 from core.desk.communities.native_roles import LiveRoles
-from core.desk.communities.own_cards import OwnCards, PreparedReplies, PreparedReply
 from core.desk.database.connection import Database, Session, json_text
 from core.desk.invariants.facts import doubled_in, faults_of
 from core.desk.review.approvals import Proposals, TextCheck
 from core.desk.rules.approval import CaseState
 from core.desk.rules.numbers import Numbers
-from core.desk.rules.own_cards import CommunityCard, checked_card
 from core.desk.rules.preferences import NOTHING_HIDDEN, HiddenCategories
 from core.desk.rules.roles import OnCase, OnCommunity, Person
 from core.desk.schema import CaseRow, SuggestionRow
@@ -30,7 +28,6 @@ from core.desk.upkeep.retention import RetentionPeriods
 from core.desk.views import numbers, queue, record
 from core.desk.views.queue import CaseChanges, Queue
 from core.desk.views.record import LogLines, LogPage, PersonalData
-from core.engine.cards.bank import CardVerdict, OwnReply
 from core.i18n.sentences import sentence
 from core.models import TargetGroup
 
@@ -84,61 +81,6 @@ class LogCheck:
     chains: int
     lines: int
     faults: tuple[LogFault, ...]
-
-
-class DeskLibrary:
-    """A community's prepared replies and cards, for the people of its platform, who are asked for their roles.
-
-    Those who may see its statistics read them, those who may configure it change them: ``NotAllowed`` for others.
-    ``BadInput`` says what is wrong with a text, or that there is no such reply or card. ``note`` is their reason.
-
-    Args:
-        facts: gives the ids on which a card may rest.
-    """
-
-    def __init__(self, database: Database, live_roles: LiveRoles, facts: Callable[[], frozenset[str]]) -> None:
-        self._live_roles, self._facts = live_roles, facts
-        self._replies, self._cards = PreparedReplies(database), OwnCards(database)
-
-    async def _id(self, platform: str, community: str, by: Person) -> str:
-        return (await self._live_roles.refresh_in(platform, community, by)).id
-
-    async def replies(self, platform: str, community: str, by: Person) -> list[PreparedReply]:
-        """All prepared replies: its own first, then the project's, including those that it took out."""
-        return await self._replies.listed(await self._id(platform, community, by), by)
-
-    async def add_reply(self, platform: str, community: str, by: Person, reply: OwnReply, note: str = "") -> str:
-        """Add a reply of its own, which ``core.desk.rules.own_cards`` checked; gives its id."""
-        return await self._replies.add(await self._id(platform, community, by), reply, by, note)
-
-    async def review_reply(self, platform: str, community: str, by: Person, id_: str) -> None:
-        """Record that this person has read a reply and stands for it."""
-        await self._replies.review(await self._id(platform, community, by), id_, by)
-
-    async def remove_reply(
-        self, platform: str, community: str, by: Person, id_: str, note: str = "", *, is_undone: bool = False
-    ) -> None:
-        """Delete one of its own, or use one of the project's no more; ``is_undone`` uses that again."""
-        await self._replies.remove(await self._id(platform, community, by), id_, by, note, is_undone=is_undone)
-
-    async def cards(self, platform: str, community: str, by: Person) -> list[CommunityCard]:
-        return await self._cards.listed(await self._id(platform, community, by), by)
-
-    async def propose_card(
-        self, platform: str, community: str, by: Person, row: Mapping[str, Any], note: str = ""
-    ) -> bool:
-        """Check and keep a card as it is written down, or a new version of one; whether anything changed."""
-        community_id = await self._id(platform, community, by)
-        return await self._cards.propose(community_id, checked_card(row, self._facts()), by, note)
-
-    async def review_card(
-        self, platform: str, community: str, by: Person, id_: str, verdict: CardVerdict, digest: str
-    ) -> None:
-        """Accept or decline the version of a card that was read; ``BadInput`` for the person who proposed it."""
-        await self._cards.review(await self._id(platform, community, by), id_, verdict, by, digest)
-
-    async def remove_card(self, platform: str, community: str, by: Person, id_: str, note: str = "") -> None:
-        await self._cards.remove(await self._id(platform, community, by), id_, by, note)
 
 
 class DeskRecord:

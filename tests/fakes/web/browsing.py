@@ -21,7 +21,8 @@ from bot.cli.doctor.checks import DoctorSetupChecks
 from bot.settings import Settings
 from core.desk.communities.accounts import ApiTokens, Scope, WebAccounts
 from core.desk.communities.governance import Governance
-from core.desk.review.dashboard import DeskLibrary, DeskOverview, DeskRecord
+from core.desk.communities.own_cards import OwnCards, PreparedReplies
+from core.desk.review.dashboard import DeskOverview, DeskRecord
 from core.desk.rules.roles import Person
 from core.desk.upkeep.retention import RetentionPeriods
 from kb.starter.facts import facts_today
@@ -211,7 +212,9 @@ async def dashboard(
             overview=DeskOverview(desk.database, desk.desk.proposals, keeping),
             tokens=tokens,
             record=DeskRecord(desk.database, desk.desk.live_roles, keeping),
-            library=DeskLibrary(desk.database, desk.desk.live_roles, facts_today),
+            replies=PreparedReplies(desk.database, desk.desk.live_roles),
+            cards=OwnCards(desk.database, desk.desk.live_roles),
+            facts=facts_today,
             setup=DoctorSetupChecks(settings or Settings(), desk.database).look,
             origins=(origin,),
             poll_seconds=poll_seconds,

@@ -14,6 +14,7 @@ from adapters.web.site import SITE
 from core.desk.communities.decisions import CommunityDesk
 from core.desk.rules.closures import CloseReason
 from core.desk.rules.numbers import LEAST
+from core.desk.rules.own_cards import checked_card
 from core.desk.rules.roles import Operator, Person, Role
 from core.engine.ports import EvidenceQuery, SearchResult
 from core.models import Evidence, Source
@@ -171,7 +172,7 @@ async def _furnish(web: Dashboard) -> dict[str, str]:
     desk.roles |= {ADMIN.user: Role.ADMIN, _WRITER.user: Role.MANAGER}
     await web.account(ACCOUNT, ADMIN)
     await execute(desk.database, "UPDATE accounts SET has_keys = TRUE")
-    await web.app[SITE].library.propose_card("discord", POST.ref.community, _WRITER, _CARD)
+    await web.app[SITE].cards.propose("discord", POST.ref.community, checked_card(_CARD, ()), _WRITER)
     for number in range(20):
         web.app[EXPOSURE].look(ACCOUNT, f"{number}")
     return cases

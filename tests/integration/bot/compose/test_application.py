@@ -32,7 +32,7 @@ from core.engine.ports import EvidenceSource
 from core.engine.readers.networks import Readers
 from core.models import FlaggedPost, Intent, Kind, Origin, TargetGroup, Wish
 from tests.fakes.desk.decisions import approve, drafted, take
-from tests.fakes.desk.people import COMMUNITY, MODERATOR, OTHER_MODERATOR, PLATFORM
+from tests.fakes.desk.people import COMMUNITY, COMMUNITY_ID, MODERATOR, OTHER_MODERATOR, PLATFORM
 from tests.fakes.engine.brief import PATIENT
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.suggesting import hate_finding
@@ -180,20 +180,21 @@ async def test_a_communitys_own_prepared_reply_is_drafted_and_called_so(
     platform, console = SampleCommunity(), Console(record=True, width=200)
     async with _running(Engine(model, knowledge, readers), platform, place, tmp_path) as application:
         post = replace(platform.flag("103", "mill_pond"), wish=Wish(Intent.DENOUNCING))
-        replies, here = PreparedReplies(application.database), f"{PLATFORM}/{COMMUNITY}"
+        replies = PreparedReplies(application.database, application.desk.live_roles)
         for text in OWN:
-            id_ = await replies.add(here, checked_reply(text, "en", TargetGroup.MIGRANTS, Intent.DENOUNCING), MODERATOR)
-            await replies.review(here, id_, replace(MODERATOR, name="Ane"))
+            reply = checked_reply(text, "en", TargetGroup.MIGRANTS, Intent.DENOUNCING)
+            id_ = await replies.add(PLATFORM, COMMUNITY, reply, MODERATOR)
+            await replies.review(PLATFORM, COMMUNITY, id_, replace(MODERATOR, name="Ane"))
         case = await _drafted(application, post)
         stored = await application.desk.queries.suggestion(case.id)
         assert stored is not None
         mine = next(draft for draft in stored.suggestion.drafts if draft.text in OWN)
         assert (mine.origins, mine.prepared) == ((Origin.PREPARED,) * 2, (prepared_id("en", mine.text),))
         show_suggestion(
-            console, stored.suggestion, await application.desk.queries.reviews(here, stored.suggestion.drafts)
+            console, stored.suggestion, await application.desk.queries.reviews(COMMUNITY_ID, stored.suggestion.drafts)
         )
         await approve(application.desk, case, reply=None, rank=mine.rank)
-        [row] = [row async for row in export(application.database, here)]
+        [row] = [row async for row in export(application.database, COMMUNITY_ID)]
     assert "Origin: prepared reply, reviewed by Ane on " in console.export_text()
     assert row["draft_origin"] == "prepared"
     told = document(stored.suggestion)["drafts"][mine.rank - 1]

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from core.desk.communities.native_roles import LiveRoles
 from core.desk.communities.own_cards import OwnCards
 from core.desk.database.connection import Database
 from core.desk.drafting.request import DraftingRequest
@@ -14,7 +15,7 @@ from core.engine.readers.networks import Readers
 from core.engine.request import Voice
 from core.models import Action, Intent, Origin, Suggestion, Verdict
 from tests.fakes.desk.cards import CLOSE_POST, GIST, MILD_POST, REPLY, REPLY_ID, ROW, card_of
-from tests.fakes.desk.people import ADMIN, COMMUNITY_ID, MANAGER
+from tests.fakes.desk.people import ADMIN, COMMUNITY, MANAGER, PLATFORM
 from tests.fakes.engine.brief import ALL_SHOWN, PATIENT, POST
 from tests.fakes.engine.suggesting import GOOD, helpful, suggest
 
@@ -79,11 +80,11 @@ async def test_a_card_that_nobody_reviewed_is_in_no_draft(
     readers: Readers, knowledge: EvidenceSource, database: Database, case: Case
 ) -> None:
     """From the database to the drafts: proposed, then accepted, then changed."""
-    engine, cards = Engine(helpful(draft=GOOD), knowledge, readers), OwnCards(database)
-    await cards.propose(COMMUNITY_ID, card_of(), MANAGER)
+    engine, cards = Engine(helpful(draft=GOOD), knowledge, readers), OwnCards(database, LiveRoles(database, {}))
+    await cards.propose(PLATFORM, COMMUNITY, card_of(), MANAGER)
     waiting = await _drafted(database, engine, case)
     assert not any(draft.text == REPLY for draft in waiting.drafts)
-    await cards.review(COMMUNITY_ID, "water", CardVerdict.ACCEPTED, ADMIN, card_of().digest)
+    await cards.review(PLATFORM, COMMUNITY, "water", CardVerdict.ACCEPTED, ADMIN, card_of().digest)
     assert any(draft.text == REPLY for draft in (await _drafted(database, engine, case)).drafts)
-    await cards.propose(COMMUNITY_ID, card_of(caution="Wait."), MANAGER)
+    await cards.propose(PLATFORM, COMMUNITY, card_of(caution="Wait."), MANAGER)
     assert not any(draft.text == REPLY for draft in (await _drafted(database, engine, case)).drafts)

@@ -7,6 +7,7 @@ import pytest
 from bot.compose.desk import Desk
 from core.desk.communities import own_cards as module
 from core.desk.communities.decisions import CommunityDesk
+from core.desk.communities.native_roles import LiveRoles
 from core.desk.communities.own_cards import OwnCards
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
@@ -25,7 +26,7 @@ from core.models import FlaggedPost
 from tests.fakes.desk.cards import REPLY_ID, card_of
 from tests.fakes.desk.chores import DAY, NOW
 from tests.fakes.desk.decisions import approve, drafted_from, execute, one_row
-from tests.fakes.desk.people import ADMIN, COMMUNITY_ID, KEEPER, MANAGER, MODERATOR, PLATFORM, pseudonym_of
+from tests.fakes.desk.people import ADMIN, COMMUNITY, COMMUNITY_ID, KEEPER, MANAGER, MODERATOR, PLATFORM, pseudonym_of
 from tests.fakes.desk.traces import everything
 from tests.fakes.machine.clock import FakeClock
 
@@ -36,7 +37,7 @@ ANE = replace(ADMIN, name="Ane Etxebarria")
 
 @pytest.fixture
 def cards(database: Database) -> OwnCards:
-    return OwnCards(database)
+    return OwnCards(database, LiveRoles(database, {}))
 
 
 async def used(database: Database, community_id: str = COMMUNITY_ID) -> tuple[OwnCard, ...]:
@@ -46,31 +47,31 @@ async def used(database: Database, community_id: str = COMMUNITY_ID) -> tuple[Ow
 
 async def stored(cards: OwnCards) -> CommunityCard:
     """The one card as it stands now."""
-    [one] = await cards.listed(COMMUNITY_ID, MODERATOR)
+    [one] = await cards.listed(PLATFORM, COMMUNITY, MODERATOR)
     return one
 
 
 async def accepted(cards: OwnCards) -> None:
     """The card, proposed by the manager and accepted by the admin."""
-    await cards.propose(COMMUNITY_ID, CARD, MANAGER)
-    await cards.review(COMMUNITY_ID, "water", ACCEPTED, ANE, CARD.digest)
+    await cards.propose(PLATFORM, COMMUNITY, CARD, MANAGER)
+    await cards.review(PLATFORM, COMMUNITY, "water", ACCEPTED, ANE, CARD.digest)
 
 
 async def test_a_card_is_used_once_a_second_person_accepted_it(cards: OwnCards, database: Database) -> None:
     """Until then it is nobody's word but its author's; another community gets nothing of it."""
-    await cards.propose(COMMUNITY_ID, CARD, MANAGER)
+    await cards.propose(PLATFORM, COMMUNITY, CARD, MANAGER)
     waiting = await stored(cards)
     assert (waiting.card, waiting.verdict, waiting.reviewer) == (CARD, None, None)
     assert waiting.proposer is not None
     assert waiting.proposer.name == MANAGER.name
     assert await used(database) == ()
-    done = await cards.review(COMMUNITY_ID, "water", ACCEPTED, ANE, CARD.digest)
+    done = await cards.review(PLATFORM, COMMUNITY, "water", ACCEPTED, ANE, CARD.digest)
     assert done.reviewer is not None
     [given] = await used(database)
     today = f"{done.reviewer.at:%Y-%m-%d}"
     assert given == CARD.as_card((CardReview("Ane Etxebarria", today, "accepted"),))
     assert await used(database, "sample/elsewhere") == ()
-    await cards.review(COMMUNITY_ID, "water", DECLINED, ANE, CARD.digest)
+    await cards.review(PLATFORM, COMMUNITY, "water", DECLINED, ANE, CARD.digest)
     assert ((await stored(cards)).verdict, await used(database)) == (DECLINED, ())
 
 
@@ -79,41 +80,41 @@ async def test_a_card_with_a_forbidden_word_is_not_kept(cards: OwnCards, databas
     word = CARD.argument.split()[0]
     await CommunityDesk(database).configure(COMMUNITY_ID, lambda _: {"forbidden": [word]}, KEEPER)
     with pytest.raises(BadInput, match=f"“{word}”, which this community forbids"):
-        await cards.propose(COMMUNITY_ID, CARD, MANAGER)
+        await cards.propose(PLATFORM, COMMUNITY, CARD, MANAGER)
 
 
 async def test_nobody_reviews_their_own_card(cards: OwnCards, database: Database) -> None:
-    await cards.propose(COMMUNITY_ID, CARD, MANAGER)
+    await cards.propose(PLATFORM, COMMUNITY, CARD, MANAGER)
     with pytest.raises(BadInput, match="proposed the card water, so they cannot review it") as refused:
-        await cards.review(COMMUNITY_ID, "water", ACCEPTED, MANAGER, CARD.digest)
+        await cards.review(PLATFORM, COMMUNITY, "water", ACCEPTED, MANAGER, CARD.digest)
     assert "another manager" in refused.value.remedy
     assert await used(database) == ()
 
 
 async def test_only_managers_change_cards(cards: OwnCards) -> None:
     """Their drafts go out under the community's name."""
-    await cards.propose(COMMUNITY_ID, CARD, MANAGER)
+    await cards.propose(PLATFORM, COMMUNITY, CARD, MANAGER)
     with pytest.raises(NotAllowed):
-        await cards.propose(COMMUNITY_ID, card_of(id="more"), MODERATOR)
+        await cards.propose(PLATFORM, COMMUNITY, card_of(id="more"), MODERATOR)
     with pytest.raises(NotAllowed):
-        await cards.review(COMMUNITY_ID, "water", ACCEPTED, MODERATOR, CARD.digest)
+        await cards.review(PLATFORM, COMMUNITY, "water", ACCEPTED, MODERATOR, CARD.digest)
     with pytest.raises(NotAllowed):
-        await cards.remove(COMMUNITY_ID, "water", MODERATOR)
+        await cards.remove(PLATFORM, COMMUNITY, "water", MODERATOR)
 
 
 async def test_an_edited_card_needs_a_new_review(cards: OwnCards, database: Database) -> None:
     """A person who accepted it did not read the new words; what is the same keeps its review."""
     await accepted(cards)
-    assert not await cards.propose(COMMUNITY_ID, CARD, MANAGER)
+    assert not await cards.propose(PLATFORM, COMMUNITY, CARD, MANAGER)
     assert len(await used(database)) == 1
     edited = card_of(caution="Ask who is meant.")
-    assert await cards.propose(COMMUNITY_ID, edited, ANE)
+    assert await cards.propose(PLATFORM, COMMUNITY, edited, ANE)
     assert await used(database) == ()
     with pytest.raises(BadInput, match="Ane Etxebarria proposed"):
-        await cards.review(COMMUNITY_ID, "water", ACCEPTED, ANE, edited.digest)
+        await cards.review(PLATFORM, COMMUNITY, "water", ACCEPTED, ANE, edited.digest)
     with pytest.raises(BadInput, match=f"no longer the version {CARD.digest}"):
-        await cards.review(COMMUNITY_ID, "water", ACCEPTED, MANAGER, CARD.digest)
-    await cards.review(COMMUNITY_ID, "water", ACCEPTED, MANAGER, edited.digest)
+        await cards.review(PLATFORM, COMMUNITY, "water", ACCEPTED, MANAGER, CARD.digest)
+    await cards.review(PLATFORM, COMMUNITY, "water", ACCEPTED, MANAGER, edited.digest)
     assert len(await used(database)) == 1
 
 
@@ -126,10 +127,10 @@ async def test_every_step_is_on_record_and_ends_no_approval(
     before = (await managing.view(COMMUNITY_ID, MANAGER)).community
     other = card_of(id="wells", caution="Ask who is meant.")
     for card in (CARD, other):
-        await cards.propose(COMMUNITY_ID, card, MANAGER, "our own words")
-    await cards.review(COMMUNITY_ID, "water", ACCEPTED, ANE, CARD.digest)
-    await cards.propose(COMMUNITY_ID, card_of(caution="Wait."), MANAGER)
-    await cards.remove(COMMUNITY_ID, "wells", MANAGER)
+        await cards.propose(PLATFORM, COMMUNITY, card, MANAGER, "our own words")
+    await cards.review(PLATFORM, COMMUNITY, "water", ACCEPTED, ANE, CARD.digest)
+    await cards.propose(PLATFORM, COMMUNITY, card_of(caution="Wait."), MANAGER)
+    await cards.remove(PLATFORM, COMMUNITY, "wells", MANAGER)
     who, ane = await pseudonym_of(database, MANAGER), await pseudonym_of(database, ADMIN)
     after = (await managing.view(COMMUNITY_ID, MANAGER)).community
     assert (after.version, after.rules_version) == (before.version + 5, before.rules_version)
@@ -147,13 +148,13 @@ async def test_every_step_is_on_record_and_ends_no_approval(
 async def test_there_is_an_end_to_what_each_draft_must_read(cards: OwnCards, monkeypatch: pytest.MonkeyPatch) -> None:
     """A card that is there already may still change."""
     monkeypatch.setattr(module, "MAX_CARDS", 1)
-    await cards.propose(COMMUNITY_ID, CARD, MANAGER)
+    await cards.propose(PLATFORM, COMMUNITY, CARD, MANAGER)
     with pytest.raises(BadInput, match="may have 1 cards of its own, and has 1"):
-        await cards.propose(COMMUNITY_ID, card_of(id="one"), MANAGER)
-    await cards.propose(COMMUNITY_ID, card_of(caution="Wait."), MANAGER)
+        await cards.propose(PLATFORM, COMMUNITY, card_of(id="one"), MANAGER)
+    await cards.propose(PLATFORM, COMMUNITY, card_of(caution="Wait."), MANAGER)
     assert (await stored(cards)).card == card_of(caution="Wait.")
     with pytest.raises(BadInput, match="has no card three of its own"):
-        await cards.remove(COMMUNITY_ID, "three", MANAGER)
+        await cards.remove(PLATFORM, COMMUNITY, "three", MANAGER)
 
 
 async def test_a_draft_from_an_accepted_card_is_called_reviewed(
@@ -161,13 +162,13 @@ async def test_a_draft_from_an_accepted_card_is_called_reviewed(
 ) -> None:
     """On the card of a case that waits already, too; not any more once the community's card changed."""
     case = await drafted_from(desk, queue, post, REPLY_ID)
-    await cards.propose(COMMUNITY_ID, CARD, MANAGER)
+    await cards.propose(PLATFORM, COMMUNITY, CARD, MANAGER)
     assert (await front.card(case.id, MODERATOR)).reviews == {}
     unshown = await one_row(database, "SELECT unshown FROM cases")
-    await cards.review(COMMUNITY_ID, "water", ACCEPTED, ANE, CARD.digest)
+    await cards.review(PLATFORM, COMMUNITY, "water", ACCEPTED, ANE, CARD.digest)
     assert await one_row(database, "SELECT unshown FROM cases") == (int(str(unshown[0])) + 1,)
     assert (await front.card(case.id, MODERATOR)).reviews[REPLY_ID].name == "Ane Etxebarria"
-    await cards.propose(COMMUNITY_ID, card_of(caution="Wait."), MANAGER)
+    await cards.propose(PLATFORM, COMMUNITY, card_of(caution="Wait."), MANAGER)
     assert (await front.card(case.id, MODERATOR)).reviews == {}
 
 
