@@ -71,7 +71,6 @@ def decisions_of(rows: Iterable[Mapping[str, Any]], refuses: Refuses) -> Iterato
     """The pairs of approvals.
 
     Args:
-        rows: of ``read_lessons``.
         refuses: why the application would not show a reply under a post in a language, or ``None``.
     """
     for row in rows:
@@ -168,8 +167,6 @@ def kept(
     """The decisions that count: all of the moderator with the largest weight, of each other one a share by theirs.
 
     Args:
-        decisions: all of them.
-        trusted: the weights.
         chance: a number in [0, 1) for each decision.
     """
     largest = max(_SURE, *(moderator.weight for moderator in trusted))

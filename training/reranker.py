@@ -51,7 +51,6 @@ def questions(*, posts_each: int = 8, seed: int = 0, data: Path = DATA) -> list[
     Args:
         posts_each: posts for each stereotype, at most.
         seed: which posts.
-        data: the folder of the texts.
     """
     chance = random.Random(seed)  # nosec B311 # noqa: S311 - repeatable, no secret
     rests_on, questions = defaultdict[str, set[str]](set), list[Question]()
@@ -82,8 +81,6 @@ def ranked(
     """Each question with each of its answers, and the nearest facts of the group that are no answer.
 
     Args:
-        every: the questions.
-        embedder: what is near.
         negatives: hard negatives for each, at most.
         facts: those that are searched; the starter facts where none are given.
     """

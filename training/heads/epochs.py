@@ -94,7 +94,6 @@ def fine_tuned(
         shown: the examples of one epoch, in the order in which they are learnt.
         loss_of: of logits, shape (batch, outputs), and of targets, which most often have the same shape.
         score_of: how good a network is on the development split.
-        values: how it learns.
         folder: holds the checkpoint; a run that was killed goes on from it.
         note: hears of the loss of each step and the score of each epoch.
         save_steps: after how many steps a checkpoint is written; one is at the end of each epoch, too.

@@ -34,9 +34,7 @@ class Learner:
     The mean errs less than the weights of the last step; it is what is scored and kept.
 
     Args:
-        outputs: how many.
         steps: how many there will be; the rate rises over the first tenth and falls to nothing at the last.
-        values: how it learns.
         begun: the file of weights to go on from, instead of fresh outputs.
     """
 
@@ -79,15 +77,11 @@ class Learner:
         *,
         is_averaged: bool,
     ) -> float:
-        """One step.
+        """One step; gives the loss before it.
 
         Args:
-            batch: what is learnt.
             loss_of: of logits, shape (batch, outputs), and targets.
             is_averaged: whether the weights are added to the running mean.
-
-        Returns:
-            the loss before the step.
         """
         self._network.train()
         tokens = self._network.tokenized([texts for texts, _ in batch])

@@ -403,11 +403,7 @@ def train(
     """Train a reader, write its weights with what is fitted beside them, and tell how it does in each language.
 
     Args:
-        task: what it learns.
         out: the file to write; the checkpoint stands in its folder.
-        values: how it learns.
-        note: hears of each step.
-        save_steps: after how many steps a checkpoint is written.
         begun: the file of weights to go on from.
 
     Raises:

@@ -226,11 +226,8 @@ def train(
 
     Args:
         rows: what it learns, and what it is measured on.
-        outputs: its outputs.
         out: the file to write; the checkpoint stands in its folder.
         values: how it learns, and over which base: over multilingual-e5-small it is the one for other languages.
-        note: hears of each step.
-        save_steps: after how many steps a checkpoint is written.
 
     Returns:
         the network with the epoch that is most often right on the development split, and a row for each language and

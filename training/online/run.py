@@ -78,14 +78,8 @@ def train(
     given, so a run must go on with the model that it began with.
 
     Args:
-        model: the writer, with its adapter.
-        tokenizer: its tokenizer.
         rows: ``prompt``, a conversation, and the columns that the rewards read.
         rewards: functions of prompts and completions (``training.online.rewards``).
-        folder: of the run.
-        values: how it learns.
-        note: hears of each line of the log.
-        save_steps: after how many steps a checkpoint is written.
 
     Returns:
         the log: steps with the mean of each reward, the distance to the reference and the loss.

@@ -196,16 +196,11 @@ def adapt(
     *,
     save_steps: int = 20,
 ) -> Fit:
-    """Train adapter and outputs, and leave the adapter in ``folder/adapter``.
+    """Train adapter and outputs, and leave the adapter in ``folder/adapter``; the newest checkpoint there is taken up.
 
     Args:
         model: a PEFT model with a fresh adapter.
         begun: the outputs over the model without it.
-        texts: what is learnt.
-        folder: where checkpoints stand; the newest is taken up.
-        values: how it learns.
-        note: hears of each line of the log.
-        save_steps: after how many steps a checkpoint is written.
 
     Returns:
         the outputs over the model with its adapter.

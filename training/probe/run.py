@@ -223,13 +223,6 @@ def train(
 ) -> tuple[dict[str, float], dict[str, float], list[dict[str, Any]]]:
     """Train the probe of a GGUF file, and leave its outputs as ``probe.safetensors`` and its adapter as ``probe.gguf``.
 
-    Args:
-        run: keeps states and checkpoints, which take most of the time.
-        texts: what is learnt and measured on.
-        base: the GGUF file.
-        values: how the adapter learns.
-        save_steps: after how many steps a checkpoint is written.
-
     Returns:
         scores on the development split, of the outputs over the model without the adapter and with it, and a table of
         what was measured.

@@ -37,7 +37,6 @@ def labelled(split: str, *, each: int = 2, seed: int = 0, data: Path = DATA) -> 
         split: ``train`` or ``dev``.
         each: pairs for each post, at most.
         seed: which of the replies meet.
-        data: the folder of the texts.
     """
     chance = random.Random(seed)  # nosec B311 # noqa: S311 - repeatable, no secret
     good, bad = defaultdict[str, list[DraftRow]](list), defaultdict[str, list[DraftRow]](list)

@@ -122,16 +122,10 @@ def train(
     note: Note = lambda _: None,
     save_steps: int = 20,
 ) -> list[dict[str, float]]:
-    """Train the adapter and leave it in ``folder/adapter``.
+    """Train the adapter of a PEFT model and leave it in ``folder/adapter``; the newest checkpoint there is taken up.
 
     Args:
-        model: a PEFT model.
-        trees: what is learnt.
         held_out: sequences on which the loss is measured on the way.
-        folder: where checkpoints stand; the newest is taken up.
-        values: how it learns.
-        note: hears of each line of the log.
-        save_steps: after how many steps a checkpoint is written.
 
     Returns:
         the log: steps with loss and learning rate.
