@@ -257,7 +257,8 @@ class LargerSearch:
                 left.append(self._with_opinion(candidate, opinion, passage))
         left = _by_review(left, verdict) if verdict else _written_first(left)
         shown = list[Candidate]()
-        for candidate in _with_evidence(left, sourced):
+        is_preferred = verdict is not None and sourced in verdict.order[: (len(verdict.order) + 1) // 2]
+        for candidate in _with_evidence(left, sourced) if is_preferred else left:
             if not any(_alike(candidate.text, other.text, self.brief.language) for other in shown):
                 shown.append(candidate)
         yield from shown[:MAX_DRAFTS]
@@ -364,7 +365,8 @@ def _with_evidence(best: list[Candidate], sourced: str) -> list[Candidate]:
     """The drafts with the one that carries evidence in the second place, where the review would publish it.
 
     It leads where the one before it would not be published, or lacks a source itself. Else blind readers preferred the
-    plain reply (``docs/figures/measured.md``).
+    plain reply; of those that the review puts in the worse half, which stay where it puts them, they would publish one
+    of five (``docs/figures/measured.md``).
     """
     evident = [c for c in best if c.text == sourced and c.receipts and c.is_vouched and not c.doubt]
     evident = [c for c in evident if not _lacks_source(c)]

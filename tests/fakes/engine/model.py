@@ -11,7 +11,7 @@ from core.engine.ports import Answer, Generation, Message
 from core.errors import ModelAway
 
 Shares = dict[str, float] | None
-Text = str | Sequence[str] | Callable[[Sequence[Message]], str]
+Text = str | Sequence[str] | Callable[[Sequence[Message]], str | tuple[str, ...]]
 Choice = Shares | Callable[[Sequence[Message], Sequence[str]], Shares]
 
 
@@ -34,7 +34,7 @@ class FakeModel:
 
     Args:
         texts: what it writes for a kind of prompt: a text, texts for one call after the other (the last is repeated),
-            or a function of the messages. Of any other kind it writes ``otherwise``.
+            or a function of the messages: one text, or a tuple of samples. Of any other kind it writes ``otherwise``.
         shares: what it chooses for a kind: the options' shares, ``None`` for no readable answer, or a function of
             messages and options. Of any other kind it gives every option the same share.
         chances: the probabilities of yes that are read from its JSON, by the kind of prompt and the field.
@@ -69,7 +69,8 @@ class FakeModel:
         elif not isinstance(text, str):
             text = text[min(self.calls[kind], len(text)) - 1]
         chances = {name: one for name, one in self._chances.get(kind, {}).items() if name in how.read}
-        return Answer((text,) * how.n, prompt_tokens=10, completion_tokens=5, chances=chances)
+        samples = text if isinstance(text, tuple) else (text,) * how.n
+        return Answer(samples, prompt_tokens=10, completion_tokens=5, chances=chances)
 
     async def choose(
         self, messages: Sequence[Message], options: Sequence[str], timeout_seconds: float

@@ -20,7 +20,7 @@ from core.engine.wording.community_rules import NO_RULES
 from core.engine.writing.larger_search import BARE, PASSAGES
 from core.models import Action, Intent, Kind, ReadBy, TargetGroup, ThreadMessage, Verdict
 from tests.fakes.engine.brief import ALL_SHOWN, POST, post_of
-from tests.fakes.engine.larger import FIRST, LARGER, SECOND, analysed, larger_model, lettered, reviewing
+from tests.fakes.engine.larger import FIRST, LARGER, SECOND, analysed, larger_model, reviewing
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.router import router_to
 from tests.fakes.engine.suggesting import suggest
@@ -169,16 +169,26 @@ async def test_the_draft_with_evidence_has_its_receipt_and_is_lost_where_it_says
     (plain,) = [draft for draft in suggestion.drafts if draft.text == FIRST]
     assert plain.receipts == ()
 
-    def last(messages: Any) -> str:
-        own = next(letter for letter, text in lettered(messages).items() if text == SECOND)
-        said = json.loads(reviewing(uses)(messages))
-        return json.dumps(said | {"order": sorted(lettered(messages), key=lambda letter: letter == own)})
-
-    suggestion, _ = await asked(lenient, knowledge, larger_model(passage=chosen, sourced=SECOND, review=last))
-    assert [draft.text for draft in suggestion.drafts][:2] == [FIRST, SECOND]  # evidence is among the first two
     model = larger_model(passage=chosen, sourced=SECOND, review=reviewing({SECOND: {"passage": "no"}}, [SECOND]))
     suggestion, _ = await asked(lenient, knowledge, model)
     assert SECOND not in {draft.text for draft in suggestion.drafts}
+
+
+@pytest.mark.parametrize(("place", "shown"), [(0, 1), (1, 1), (3, 3)])
+async def test_evidence_comes_second_where_the_review_puts_it_in_the_better_half(
+    lenient: Readers, knowledge: EvidenceSource, place: int, shown: int
+) -> None:
+    """Elsewhere it stands where the review puts it."""
+    plain = (FIRST, "Most of the people next door leave for work before you are up.", "Rent is paid here by all of us.")
+    order = [*plain[:place], SECOND, *plain[place:]]
+    model = larger_model(
+        plain=lambda _: plain,
+        passage=json.dumps({"claim": "x", "passage": "A"}),
+        sourced=SECOND,
+        review=reviewing({SECOND: {"passage": "yes", "states": "yes"}}, order),
+    )
+    suggestion, _ = await asked(lenient, knowledge, model)
+    assert [draft.text for draft in suggestion.drafts].index(SECOND) == shown
 
 
 async def test_a_prepared_reply_stands_behind_the_writers_and_only_where_the_review_puts_it_before_one(
