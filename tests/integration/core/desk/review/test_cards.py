@@ -11,7 +11,6 @@ from core.desk.drafting.queue import DraftQueue
 from core.desk.review.board import ReviewBoard
 from core.desk.review.casework import note_original
 from core.desk.rules.approval import CaseState
-from core.desk.rules.case_cards import Card
 from core.desk.rules.closures import CloseReason
 from core.desk.sending.outbox import Outbox
 from core.desk.store.cases import Case
@@ -23,7 +22,7 @@ from core.desk.views.cards import build, digest_of
 from core.models import FlaggedPost
 from tests.fakes.desk.boards import CHANNEL, all_steps, board_of, choose_channel, posts_apart
 from tests.fakes.desk.canary import CANARY
-from tests.fakes.desk.decisions import approve, drafted, execute, one_row, take
+from tests.fakes.desk.decisions import approve, execute, one_row, take
 from tests.fakes.desk.people import MODERATOR, PLATFORM
 from tests.fakes.engine.suggestions import suggestion_for
 from tests.fakes.machine.clock import FakeClock
@@ -109,18 +108,6 @@ async def test_what_only_the_clock_changes_is_not_shown_anew(
     await all_steps(board)
     assert [card.case_id for card, _, _ in surface.calls].count(case.id) == 1
     assert await one_row(database, "SELECT sum(unshown) FROM cases") == (0,)
-
-
-@pytest.fixture
-async def in_review_card(database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost) -> Card:
-    case = await drafted(desk, queue, post)
-    return await database.run("build", lambda session: build(session, case.id))
-
-
-def test_a_card_says_the_same_of_itself_in_every_process(in_review_card: Card) -> None:
-    """The digest hangs on nothing but the card."""
-    assert digest_of(in_review_card) == digest_of(replace(in_review_card))
-    assert digest_of(replace(in_review_card, is_paused=True)) != digest_of(in_review_card)
 
 
 async def test_posts_that_others_stand_for_or_that_wait_for_room_have_no_card(

@@ -26,7 +26,7 @@ from core.errors import NotAllowed
 from core.models import FlaggedPost, Intent, Kind, TargetGroup
 from tests.fakes.desk.boards import posts_apart
 from tests.fakes.desk.chores import DAY, NOW, other
-from tests.fakes.desk.decisions import OWN_TEXT, approve, execute, take
+from tests.fakes.desk.decisions import OWN_TEXT, approve, drafted, execute, take
 from tests.fakes.desk.people import (
     ADMIN,
     AUDITOR,
@@ -44,20 +44,21 @@ pytestmark = pytest.mark.both_databases
 _KEEPING = RetentionPeriods(24, 30, 12, 30)
 
 
+@pytest.fixture
+def overview(database: Database, desk: Desk) -> DeskOverview:
+    return DeskOverview(database, desk.proposals, _KEEPING)
+
+
 async def test_what_waits_is_sorted_by_need_gravity_and_age(
-    database: Database, desk: Desk, post: FlaggedPost, clock: FakeClock
+    overview: DeskOverview, desk: Desk, queue: DraftQueue, post: FlaggedPost, clock: FakeClock
 ) -> None:
     """What needs a decision comes before what is drafted, the gravest first, and of two alike the older one."""
-    overview, queue = DeskOverview(database, desk.proposals, _KEEPING), DraftQueue(database, "worker-1")
     found = []
     for single, severity in zip(posts_apart(post, 4), (2, 5, 2, None), strict=True):
-        case = await desk.intake.flag(single)
+        is_drafted = severity is not None
+        case = await (drafted(desk, queue, single, severity=severity) if is_drafted else desk.intake.flag(single))
         found.append(case.id)
         clock.advance(60)
-        if severity is not None:
-            taken = await take(queue)
-            made = suggestion_for(taken.case.post)
-            await queue.store(taken, replace(made, reading=replace(made.reading, severity=severity)))
     listed = await overview.queue((MODERATOR,))
     assert [one.case_id for one in listed.cases] == [found[1], found[0], found[2], found[3]]
     assert [one.severity for one in listed.cases] == [5, 2, 2, None]
@@ -71,10 +72,9 @@ async def test_what_waits_is_sorted_by_need_gravity_and_age(
 
 
 async def test_it_is_told_until_when_a_case_waits(
-    database: Database, desk: Desk, post: FlaggedPost, clock: FakeClock
+    overview: DeskOverview, database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost, clock: FakeClock
 ) -> None:
     """To the second at which the schedule closes it: undrafted, drafted, held, approved, and left to a person."""
-    overview, queue = DeskOverview(database, desk.proposals, _KEEPING), DraftQueue(database, "worker-1")
     expiry, posts = Expiry(database, draft_hours=24, person_days=30), posts_apart(post, 5)
     undrafted, expected = (await desk.intake.flag(posts[0])).id, clock() + timedelta(days=1)
     assert await overview.waits_until(undrafted, MODERATOR) == expected
@@ -85,9 +85,9 @@ async def test_it_is_told_until_when_a_case_waits(
     assert (await desk.queries.case(undrafted)).state is CaseState.EXPIRED
     assert await overview.waits_until(undrafted, MODERATOR) is None
 
-    drafted = []
+    open_cases = []
     for single in posts[1:4]:
-        drafted.append((await desk.intake.flag(single)).id)
+        open_cases.append((await desk.intake.flag(single)).id)
         taken = await take(queue)
         assert await overview.waits_until(taken.case.id, MODERATOR) is None, "it is being drafted"
         await queue.store(taken, suggestion_for(taken.case.post))
@@ -95,10 +95,10 @@ async def test_it_is_told_until_when_a_case_waits(
     lost = await desk.intake.flag(posts[4])
     await queue.give_up(await take(queue), "The engine has no draft to offer.")
     clock.advance(DAY - 600)
-    await desk.decisions.hold(drafted[1], MODERATOR)
-    await approve(desk, await desk.queries.case(drafted[2]))
+    await desk.decisions.hold(open_cases[1], MODERATOR)
+    await approve(desk, await desk.queries.case(open_cases[2]))
     listed = {one.case_id: one.waits_until for one in (await overview.queue((MODERATOR,))).cases}
-    assert listed == {case_id: await overview.waits_until(case_id, MODERATOR) for case_id in (*drafted, lost.id)}
+    assert listed == {case_id: await overview.waits_until(case_id, MODERATOR) for case_id in (*open_cases, lost.id)}
     moments = [(until, case_id) for case_id, until in listed.items() if until is not None]
     assert len(moments) == 4 and len({until for until, _ in moments}) == 4
     for until, case_id in sorted(moments):
@@ -112,19 +112,20 @@ async def test_it_is_told_until_when_a_case_waits(
 
 
 async def test_hidden_categories_are_left_out_of_one_queue_and_wait_in_all_others(
-    database: Database, desk: Desk, post: FlaggedPost, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+    overview: DeskOverview,
+    database: Database,
+    desk: Desk,
+    queue: DraftQueue,
+    post: FlaggedPost,
+    clock: FakeClock,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """They are counted; groups and threats add up, and since when the oldest waits is the same for everybody."""
-    overview, queue = DeskOverview(database, desk.proposals, _KEEPING), DraftQueue(database, "worker-1")
     kinds = ((TargetGroup.WOMEN, 2), (TargetGroup.MIGRANTS, 5), (None, 1), (TargetGroup.MIGRANTS, 3))
     found = []
     for single, (group, severity) in zip(posts_apart(post, 4), kinds, strict=True):
-        found.append((await desk.intake.flag(single)).id)
+        found.append((await drafted(desk, queue, single, target_group=group, severity=severity)).id)
         clock.advance(60)
-        taken = await take(queue)
-        made = suggestion_for(taken.case.post)
-        reading = replace(made.reading, target_group=group, severity=severity)
-        await queue.store(taken, replace(made, reading=reading))
 
     async def seen(hides: HiddenCategories) -> tuple[set[int], int]:
         listed = await overview.queue((MODERATOR,), hides=hides)
@@ -154,10 +155,9 @@ async def test_hidden_categories_are_left_out_of_one_queue_and_wait_in_all_other
 
 
 async def test_a_case_is_hidden_as_soon_as_its_group_is_known(
-    database: Database, desk: Desk, post: FlaggedPost
+    overview: DeskOverview, desk: Desk, queue: DraftQueue, post: FlaggedPost
 ) -> None:
     """While it is drafted, too; what is said of its new words then counts alone."""
-    overview, queue = DeskOverview(database, desk.proposals, _KEEPING), DraftQueue(database, "worker-1")
     case = await desk.intake.flag(post)
     women = HiddenCategories(frozenset({TargetGroup.WOMEN}))
     assert (await overview.queue((MODERATOR,), hides=women)).hidden == 0
@@ -194,10 +194,9 @@ async def test_preferences_are_kept_with_one_account(database: Database) -> None
 
 
 async def test_changes_are_numbered_and_told_to_those_who_may_read(
-    database: Database, desk: Desk, post: FlaggedPost
+    overview: DeskOverview, desk: Desk, post: FlaggedPost
 ) -> None:
     """From any number on, each case once; a stranger hears the number alone."""
-    overview = DeskOverview(database, desk.proposals, _KEEPING)
     first, second = [await desk.intake.flag(single) for single in posts_apart(post, 2)]
     start = await overview.changes((MODERATOR,), None)
     assert start.cases == ()
@@ -209,9 +208,10 @@ async def test_changes_are_numbered_and_told_to_those_who_may_read(
     assert (await overview.changes((STRANGER,), start.number)).cases == ()
 
 
-async def test_a_history_names_people_to_those_who_may_read(database: Database, desk: Desk, post: FlaggedPost) -> None:
+async def test_a_history_names_people_to_those_who_may_read(
+    overview: DeskOverview, desk: Desk, post: FlaggedPost
+) -> None:
     """With the note; nobody else reads it."""
-    overview = DeskOverview(database, desk.proposals, _KEEPING)
     case = await desk.intake.flag(post)
     await desk.decisions.close(case.id, case.version, MODERATOR, CloseReason.MISTAKE, "sorted out by hand")
     moves = await overview.history(case.id, AUDITOR)
@@ -225,10 +225,9 @@ async def test_a_history_names_people_to_those_who_may_read(database: Database, 
 
 
 async def test_kept_posts_are_those_of_seven_days_with_the_group_of_the_newest_suggestion(
-    database: Database, desk: Desk, post: FlaggedPost, clock: FakeClock
+    overview: DeskOverview, database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost, clock: FakeClock
 ) -> None:
     """Newest first, closed ones too; neither erased words, nor another community's, nor a post of no message here."""
-    overview, queue = DeskOverview(database, desk.proposals, _KEEPING), DraftQueue(database, "worker-1")
     old, read, found, erased, pasted, abroad = posts_apart(post, 6)
     await desk.intake.flag(old)
     clock.advance(7 * DAY)
@@ -270,7 +269,7 @@ class Week:
     def __init__(self, database: Database, desk: Desk, post: FlaggedPost, clock: FakeClock) -> None:
         self.database, self.desk, self.post, self.clock = database, desk, post, clock
         self.queue, self.count = DraftQueue(database, "worker-1"), 0
-        self.record = DeskRecord(database, LiveRoles(database, {}), RetentionPeriods(24, 30, 12, 30))
+        self.record = DeskRecord(database, LiveRoles(database, {}), _KEEPING)
 
     async def drafted(
         self, group: TargetGroup = TargetGroup.MIGRANTS, author: str = "", kind: Kind = Kind.REPLY

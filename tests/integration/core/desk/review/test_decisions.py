@@ -6,15 +6,16 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from bot.compose.desk import Desk
-from core.desk.database.connection import Database, Session
+from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
 from core.desk.review.approvals import CompleteApproval
 from core.desk.rules.approval import CaseState, text_hash
 from core.desk.rules.closures import CloseReason
 from core.desk.rules.roles import Person
-from core.desk.store.cases import Case, transition
+from core.desk.store.cases import Case
 from core.errors import BadInput, Conflict, NotAllowed
 from core.models import FlaggedPost
+from tests.fakes.desk.canary import move
 from tests.fakes.desk.decisions import approve, execute, one_row, shown, take
 from tests.fakes.desk.people import COMMUNITY_ID, MANAGER, MODERATOR, OTHER_MODERATOR, PLATFORM, pseudonym_of
 from tests.fakes.engine.suggestions import DRAFT_TEXTS, suggestion_for
@@ -92,17 +93,6 @@ async def test_of_a_hundred_approvals_at_once_one_wins(desk: Desk, in_review: Ca
     assert await one_row(database, "SELECT (SELECT count(*) FROM approvals), (SELECT count(*) FROM outbox)") == (1, 1)
 
 
-async def test_withdrawing_an_approved_case_cancels_its_reply(desk: Desk, in_review: Case, database: Database) -> None:
-    """However a case leaves ``approved``, its waiting reply goes with it (invariant I8)."""
-    await approve(desk, in_review)
-    await desk.decisions.close(
-        in_review.id, in_review.version + 1, OTHER_MODERATOR, CloseReason.MISTAKE, "the person asked us to"
-    )
-    state, why = await one_row(database, "SELECT state, error FROM outbox")
-    assert (state, "withdrawn: {why}" in str(why)) == ("cancelled", True)
-    assert (await desk.queries.history(in_review.id))[-1].note == "the person asked us to"
-
-
 @pytest.mark.parametrize(
     ("reason", "state", "said"),
     [
@@ -131,10 +121,8 @@ async def test_nothing_is_decided_while_nobody_knows_if_the_last_reply_stands(
 ) -> None:
     """A second approval could post it twice (invariant I2); once it is settled, the case goes on."""
     await approve(desk, in_review)
-    version = in_review.version + 1
-    for to in (CaseState.SENDING, CaseState.UNKNOWN, CaseState.NEEDS_PERSON):
-        await _moved(database, in_review.id, version, to)
-        version += 1
+    await move(database, in_review, CaseState.SENDING, CaseState.UNKNOWN, CaseState.NEEDS_PERSON)
+    version = in_review.version + 4
     await execute(database, "UPDATE outbox SET state = 'unknown'")
     for decision in (
         desk.decisions.reopen(in_review.id, version, MODERATOR),
@@ -146,13 +134,6 @@ async def test_nothing_is_decided_while_nobody_knows_if_the_last_reply_stands(
         assert "Look on the platform" in caught.value.remedy
     await execute(database, "UPDATE outbox SET state = 'failed'")
     await approve(desk, await desk.decisions.reopen(in_review.id, version, MODERATOR))
-
-
-async def _moved(database: Database, case_id: str, version: int, to: CaseState) -> None:
-    async def work(session: Session) -> None:
-        await transition(session, case_id, version, to, actor="outbox", reason="a test")
-
-    await database.run("move", work)
 
 
 async def test_a_case_that_is_not_there_is_said_so(desk: Desk) -> None:

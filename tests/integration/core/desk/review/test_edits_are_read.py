@@ -1,7 +1,5 @@
 """What a moderator writes or changes is read as a draft is, and what is read in it is a warning."""
 
-from dataclasses import replace
-
 import pytest
 
 from bot.compose.desk import Desk, build_casework, build_desk
@@ -14,9 +12,9 @@ from core.desk.sending.outbox import Outbox
 from core.desk.store.cases import Case
 from core.engine.cards.bank import load_cards, prepared_sentences
 from core.models import FlaggedPost
-from tests.fakes.desk.decisions import OWN_TEXT, propose, take
+from tests.fakes.desk.decisions import OWN_TEXT, drafted, propose
 from tests.fakes.desk.people import MODERATOR, OTHER_MODERATOR
-from tests.fakes.engine.suggestions import DRAFT_TEXTS, suggestion_for
+from tests.fakes.engine.suggestions import DRAFT_TEXTS
 from tests.fakes.ports.edit_reader import FakeEditReader, read_as
 
 HARM = f"{DRAFT_TEXTS[0]} People who write this should be beaten."
@@ -86,10 +84,7 @@ async def test_a_language_that_the_reader_does_not_know_changes_nothing(
     desk: Desk, read_desk: Desk, queue: DraftQueue, post: FlaggedPost
 ) -> None:
     """Only the rules are applied there."""
-    await read_desk.intake.flag(post)
-    taken = await take(queue)
-    made = suggestion_for(taken.case.post)
-    case = await queue.store(taken, replace(made, reading=replace(made.reading, language="eu")))
+    case = await drafted(read_desk, queue, post, language="eu")
     text = "Hemen denok bizi gara elkarrekin."
     by_rules = (await desk.proposals.check(case.id, MODERATOR, text)).warnings
     assert (await read_desk.proposals.check(case.id, MODERATOR, text)).warnings == by_rules

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +17,7 @@ from core.desk.drafting.queue import DraftQueue
 from core.desk.review.board import ReviewBoard
 from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import Card, CardTrouble
-from core.desk.schema import CaseRow, CommunityRow
+from core.desk.schema import CaseRow
 from core.desk.store import communities
 from core.desk.store.cases import Case
 from core.desk.upkeep.erasure import Erasure
@@ -27,7 +26,7 @@ from core.errors import AmbiguousSend, CardCanWait, CardRefused, PlatformBusy, P
 from core.i18n.catalogs import translated
 from core.i18n.sentences import listed, sentence
 from core.models import FlaggedPost, PostRef
-from tests.fakes.desk.boards import all_steps, board_of, choose_channel, posts_apart
+from tests.fakes.desk.boards import all_steps, board_of, choose_channel, posts_apart, towns
 from tests.fakes.desk.canary import CANARY
 from tests.fakes.desk.decisions import take
 from tests.fakes.desk.people import COMMUNITY, COMMUNITY_ID, MODERATOR, PLATFORM
@@ -45,14 +44,6 @@ async def _trouble(database: Database) -> CardTrouble | None:
         return (await status(session, await communities.load(session, COMMUNITY_ID))).card_trouble
 
     return await database.run("read the status", work)
-
-
-@pytest.fixture
-async def broken_row(database: Database, in_review: Case) -> AsyncIterator[Case]:
-    await database.run(
-        "break", lambda s: s.execute(update(CaseRow).values(campaign_id="no-campaign", unshown=CaseRow.unshown + 1))
-    )
-    yield in_review
 
 
 # A platform that cannot
@@ -185,16 +176,25 @@ async def test_a_process_that_shows_no_cards_tells_the_trouble_too(
 # A card that cannot be shown
 
 
-@pytest.mark.parametrize("fault", [ValueError("a layout that breaks"), AmbiguousSend("no answer"), TimeoutError()])
+@pytest.mark.parametrize(
+    "fault", [ValueError("a layout that breaks"), AmbiguousSend("no answer"), CardRefused("too old"), TimeoutError()]
+)
 async def test_one_card_that_cannot_be_shown_holds_up_no_other(
-    board: ReviewBoard, surface: FakeSurface, desk: Desk, post: FlaggedPost, clock: FakeClock, fault: Exception
+    board: ReviewBoard,
+    surface: FakeSurface,
+    desk: Desk,
+    post: FlaggedPost,
+    database: Database,
+    clock: FakeClock,
+    fault: Exception,
 ) -> None:
-    """Whatever is wrong with it, it is tried again later."""
+    """Whatever is wrong with it, it is tried again later; managers need not hear of it."""
     for one in posts_apart(post, 3):
         await desk.intake.flag(one)
     surface.faults.append(fault)
     await all_steps(board)
     assert len(surface.cards) == 2
+    assert await _trouble(database) is None
     clock.advance(60)
     await all_steps(board)
     assert len(surface.cards) == 3
@@ -226,34 +226,17 @@ async def test_a_call_that_never_ends_is_given_up(
 
 @pytest.mark.both_databases
 async def test_a_card_that_cannot_be_made_holds_up_no_other(
-    board: ReviewBoard, surface: FakeSurface, desk: Desk, broken_row: Case, post: FlaggedPost, clock: FakeClock
+    board: ReviewBoard, surface: FakeSurface, desk: Desk, database: Database, in_review: Case, post: FlaggedPost
 ) -> None:
     """It is tried again later, and somebody reads of it in the log."""
+    broken = update(CaseRow).values(campaign_id="no-campaign", unshown=CaseRow.unshown + 1)
+    await database.run("break", lambda session: session.execute(broken))
     other = await desk.intake.flag(posts_apart(post, 1)[0])
     await all_steps(board)
     assert [card.case_id for card in surface.cards.values()] == [other.id]
-    assert broken_row.id != other.id
 
 
 # Many communities
-
-
-async def _towns(database: Database, desk: Desk, post: FlaggedPost, count: int, *, posts: int) -> list[str]:
-    """So many communities, each with a review channel and some flagged posts; their names."""
-    names = [f"town-{number:02}" for number in range(count)]
-
-    async def work(session: Session) -> None:
-        for name in names:
-            await communities.ensure(session, PLATFORM, name)
-            row = await session.get_one(CommunityRow, communities.community_id(PLATFORM, name))
-            row.policy = {"review_channel": f"review-of-{name}"}
-
-    await database.run("found towns", work)
-    for number, name in enumerate(names):
-        for one in posts_apart(post, posts):
-            ref = replace(one.ref, community=name, message=f"{number}-{one.ref.message}")
-            await desk.intake.flag(replace(one, ref=ref, text=f"{name} {one.text}", author=f"author {number}"))
-    return names
 
 
 def _shown_in(surface: FakeSurface) -> list[str]:
@@ -266,7 +249,7 @@ async def test_of_twenty_communities_none_waits_for_a_busy_and_a_banned_one(
 ) -> None:
     """First cards come with the first step, and all others without any time passing, as if those two were not there."""
     board = board_of(database, surface)
-    names = await _towns(database, desk, post, 20, posts=3)
+    names = await towns(database, desk, post, 20, posts=3)
     busy, banned, others = names[0], names[1], set(names[2:])
     surface.always[busy] = PlatformBusy("Slow down.", retry_after_seconds=600)
     surface.always[banned] = PlatformUnavailable("Antiphon may not write here.", remedy="Allow it.")
@@ -287,7 +270,7 @@ async def test_a_platform_that_hangs_in_one_community_holds_up_no_other(
     surface: FakeSurface, database: Database, desk: Desk, post: FlaggedPost
 ) -> None:
     """A process that runs shows all others, also what is flagged meanwhile."""
-    names = await _towns(database, desk, post, 5, posts=2)
+    names = await towns(database, desk, post, 5, posts=2)
     surface.lines[names[0]] = asyncio.Event()
     stop = asyncio.Event()
     running = asyncio.create_task(board_of(database, surface).run(stop))
@@ -316,7 +299,7 @@ async def test_a_raid_on_one_community_delays_no_other(
     """Each gets as many places in a step as any other, whoever waited longest."""
     for one in posts_apart(post, 30):
         await desk.intake.flag(one)
-    names = await _towns(database, desk, post, 3, posts=1)
+    names = await towns(database, desk, post, 3, posts=1)
     monkeypatch.setattr("core.desk.review.board._BATCH", 8)
     await board.step()
     assert Counter(card.community for card in surface.cards.values()) == {COMMUNITY: 5} | dict.fromkeys(names, 1)
@@ -327,7 +310,7 @@ async def test_no_more_cards_than_allowed_are_on_their_way(
 ) -> None:
     """However many communities have one to show."""
     surface.line = asyncio.Event()
-    await _towns(database, desk, post, 6, posts=1)
+    await towns(database, desk, post, 6, posts=1)
     monkeypatch.setattr("core.desk.review.board._AT_ONCE", 2)
     step = asyncio.create_task(board_of(database, surface).step())
     async with asyncio.timeout(GUARD_SECONDS):
@@ -339,21 +322,6 @@ async def test_no_more_cards_than_allowed_are_on_their_way(
         surface.line.set()
         await step
     assert len(surface.cards) == 6
-
-
-async def test_a_card_that_cannot_be_changed_for_now_holds_up_no_other(
-    board: ReviewBoard, surface: FakeSurface, desk: Desk, post: FlaggedPost, database: Database, clock: FakeClock
-) -> None:
-    """Not even in its community, and managers need not hear of it."""
-    for one in posts_apart(post, 3):
-        await desk.intake.flag(one)
-    surface.faults.append(CardRefused("The card is too old."))
-    await all_steps(board)
-    assert len(surface.cards) == 2
-    assert await _trouble(database) is None
-    clock.advance(60)
-    await all_steps(board)
-    assert len(surface.cards) == 3
 
 
 # A review channel that everybody can see

@@ -12,7 +12,7 @@ from core.desk.rules.roles import Person
 from core.desk.store.cases import Case
 from core.errors import Conflict, NotAllowed
 from core.models import FlaggedPost
-from tests.fakes.desk.decisions import approve, drafted, take
+from tests.fakes.desk.decisions import approve, take
 from tests.fakes.desk.people import MODERATOR, OTHER_MODERATOR, PLATFORM
 from tests.fakes.machine.clock import FakeClock
 
@@ -87,11 +87,8 @@ async def test_only_a_case_that_waits_for_a_person_is_taken(desk: Desk, queue: D
         await desk.decisions.hold(case.id, MODERATOR)
 
 
-async def test_other_drafts_that_were_asked_for_are_for_everybody(
-    desk: Desk, queue: DraftQueue, post: FlaggedPost
-) -> None:
+async def test_other_drafts_that_were_asked_for_are_for_everybody(desk: Desk, in_review: Case) -> None:
     """Who asked for them may have gone home."""
-    case = await drafted(desk, queue, post)
-    await desk.decisions.hold(case.id, MODERATOR)
-    queued = await desk.decisions.redraft(case.id, case.version, "Newcomers work.", MODERATOR)
+    await desk.decisions.hold(in_review.id, MODERATOR)
+    queued = await desk.decisions.redraft(in_review.id, in_review.version, "Newcomers work.", MODERATOR)
     assert queued.held_by is None

@@ -177,35 +177,22 @@ async def test_why_there_is_no_draft_yet_is_said_in_the_communitys_language(
 class Scene:
     front: Casework
     desk: Desk
-    queue: DraftQueue
     outbox: Outbox
     clock: FakeClock
     case: Case
 
-    @property
-    def database(self) -> Database:
-        return self.desk.database
-
 
 async def _expire(scene: Scene) -> None:
     scene.clock.advance(DAY)
-    await Expiry(scene.database).do(NOW)
+    await Expiry(scene.desk.database).do(NOW)
 
 
-async def _decline(scene: Scene) -> None:
-    await scene.front.close(scene.case.id, scene.case.version, MODERATOR, CloseReason.PREACHY)
-
-
-async def _be_silent(scene: Scene) -> None:
-    await scene.front.close(scene.case.id, scene.case.version, MODERATOR, CloseReason.SILENCE, "bai")
-
-
-async def _withdraw(scene: Scene) -> None:
-    await scene.front.close(scene.case.id, scene.case.version, MODERATOR, CloseReason.MISTAKE, "bai")
+def _closed(reason: CloseReason) -> Callable[[Scene], Awaitable[object]]:
+    return lambda scene: scene.front.close(scene.case.id, scene.case.version, MODERATOR, reason, "bai")
 
 
 async def _shadow(scene: Scene) -> None:
-    await CommunityDesk(scene.database).set_posting(COMMUNITY_ID, False, KEEPER)
+    await CommunityDesk(scene.desk.database).set_posting(COMMUNITY_ID, False, KEEPER)
     await approve(scene.desk, scene.case)
     scene.clock.advance(60)
     await scene.outbox.send_due()
@@ -217,11 +204,11 @@ async def _approve_too_long_ago(scene: Scene) -> None:
     await scene.outbox.send_due()
 
 
-ENDS: dict[str, tuple[Callable[[Scene], Awaitable[None]], str]] = {
+ENDS: dict[str, tuple[Callable[[Scene], Awaitable[object]], str]] = {
     "nobody decided": (_expire, "Nobody decided in time"),
-    "declined": (_decline, "Declined: preachy"),
-    "left alone": (_be_silent, "Left without a reply"),
-    "withdrawn": (_withdraw, "Withdrawn"),
+    "declined": (_closed(CloseReason.PREACHY), "Declined: preachy"),
+    "left alone": (_closed(CloseReason.SILENCE), "Left without a reply"),
+    "withdrawn": (_closed(CloseReason.MISTAKE), "Withdrawn"),
     "approved in shadow mode": (_shadow, "Approved in shadow mode: nothing was posted."),
     "approved too long ago": (_approve_too_long_ago, "The approval is too old: nothing could be posted while it held."),
 }
@@ -229,11 +216,11 @@ ENDS: dict[str, tuple[Callable[[Scene], Awaitable[None]], str]] = {
 
 @pytest.mark.parametrize("name", ENDS)
 async def test_why_a_case_ended_is_said_in_the_communitys_language(
-    front: Casework, desk: Desk, queue: DraftQueue, outbox: Outbox, clock: FakeClock, in_review: Case, name: str
+    front: Casework, desk: Desk, outbox: Outbox, clock: FakeClock, in_review: Case, name: str
 ) -> None:
     """The reason in the last line of its log, whoever wrote that line."""
     end, why = ENDS[name]
-    await end(Scene(front, desk, queue, outbox, clock, in_review))
+    await end(Scene(front, desk, outbox, clock, in_review))
     await assert_card_spoken(front, in_review, why)
 
 

@@ -1,20 +1,16 @@
 """Cards that were deleted while nobody of ours heard of it: they come back once the platform is connected again."""
 
-from dataclasses import replace
-
 import pytest
 
 from bot.compose.desk import Desk
-from core.desk.database.connection import Database, Session
+from core.desk.database.connection import Database
 from core.desk.review.board import ReviewBoard
 from core.desk.rules.closures import CloseReason
-from core.desk.schema import CommunityRow
-from core.desk.store import communities
 from core.desk.store.cases import Case
 from core.errors import PlatformBusy, PlatformUnavailable
 from core.models import FlaggedPost
-from tests.fakes.desk.boards import all_steps, board_of, choose_channel, posts_apart
-from tests.fakes.desk.people import COMMUNITY, MODERATOR, PLATFORM
+from tests.fakes.desk.boards import all_steps, board_of, choose_channel, posts_apart, towns
+from tests.fakes.desk.people import COMMUNITY, MODERATOR
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.ports.surface import FakeSurface
 
@@ -106,17 +102,7 @@ async def test_a_start_with_many_communities_makes_no_storm_of_looks(
     surface: FakeSurface, database: Database, desk: Desk, post: FlaggedPost
 ) -> None:
     """A step looks into a few of them, and the next one into the next few, until none is left."""
-    names = [f"town-{number}" for number in range(10)]
-
-    async def work(session: Session) -> None:
-        for name in names:
-            await communities.ensure(session, PLATFORM, name)
-            row = await session.get_one(CommunityRow, communities.community_id(PLATFORM, name))
-            row.policy = {"review_channel": f"review-of-{name}"}
-
-    await database.run("found towns", work)
-    for name, one in zip(names, posts_apart(post, 10), strict=True):
-        await desk.intake.flag(replace(one, ref=replace(one.ref, community=name), author=f"author of {name}"))
+    names = await towns(database, desk, post, 10, posts=1)
     await all_steps(board_of(database, surface))
     surface.cards.clear()
     surface.unheard_in.update(names)

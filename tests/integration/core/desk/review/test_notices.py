@@ -26,9 +26,8 @@ from core.desk.upkeep.erasure import Erasure
 from core.errors import AmbiguousSend, PlatformUnavailable
 from core.models import Action, FlaggedPost
 from tests.fakes.desk.boards import CHANNEL, all_steps, posts_apart
-from tests.fakes.desk.decisions import BOLD, approve, drafted, propose, take
-from tests.fakes.desk.people import COMMUNITY_ID, MODERATOR, OTHER_MODERATOR, PLATFORM, VOLUNTEER
-from tests.fakes.engine.suggestions import suggestion_for
+from tests.fakes.desk.decisions import BOLD, approve, drafted, propose
+from tests.fakes.desk.people import COMMUNITY_ID, FLAGGER, MODERATOR, OTHER_MODERATOR, PLATFORM, VOLUNTEER
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.ports.notifier import FakeNotifier
 from tests.fakes.ports.surface import FakeSurface
@@ -62,13 +61,6 @@ def _of(database: Database, notifier: FakeNotifier, owner: str = "process-1") ->
     return Notices(database, notifier, PLATFORM, owner, poll_seconds=0.001)
 
 
-async def _threat(desk: Desk, queue: DraftQueue, post: FlaggedPost) -> Case:
-    await desk.intake.flag(post)
-    taken = await take(queue)
-    made = suggestion_for(taken.case.post)
-    return await queue.store(taken, replace(made, reading=replace(made.reading, recommended_action=Action.REPORT)))
-
-
 # Calls
 
 
@@ -78,7 +70,7 @@ async def test_a_threat_calls_its_role_once_with_a_link_to_the_card(
     queue: DraftQueue, post: FlaggedPost, database: Database,
 ) -> None:  # fmt: skip
     """Not before the card stands, and not again by another process or when the card changes."""
-    case = await _threat(desk, queue, post)
+    case = await drafted(desk, queue, post, recommended_action=Action.REPORT)
     assert await notices.step() == 0
     await all_steps(board)
     assert await notices.step() == 1
@@ -90,15 +82,11 @@ async def test_a_threat_calls_its_role_once_with_a_link_to_the_card(
     await desk.decisions.hold(case.id, MODERATOR)
     await all_steps(board)
     assert await notices.step() == 0
-    await notices.run(_stopped())
+    stop = asyncio.Event()
+    stop.set()
+    await notices.run(stop)
     assert await _of(database, notifier, "process-2").step() == 0
     assert notifier.tried == 1
-
-
-def _stopped() -> asyncio.Event:
-    event = asyncio.Event()
-    event.set()
-    return event
 
 
 async def test_a_first_approval_calls_for_a_second_person(
@@ -133,10 +121,10 @@ async def test_in_quiet_hours_calls_wait_and_only_threats_may_be_let_through(
     database: Database, clock: FakeClock,
 ) -> None:  # fmt: skip
     """When the hours are over, what still needs somebody calls."""
-    moment = await database.run("now", _moment)
+    moment = clock()
     quiet = f"{moment:%H:%M}-{moment.replace(hour=(moment.hour + 5) % 24):%H:%M}"
     await set_policy(database, quiet_hours=quiet)
-    await _threat(desk, queue, post)
+    await drafted(desk, queue, post, recommended_action=Action.REPORT)
     await all_steps(board)
     clock.advance(3 * 3600)
     assert await notices.step() == 0
@@ -147,15 +135,11 @@ async def test_in_quiet_hours_calls_wait_and_only_threats_may_be_let_through(
     assert notifier.called() == [(CallKind.THREAT, "role 911"), (CallKind.WAITING, "role 33")]
 
 
-async def _moment(session: Session) -> Any:
-    return session.moment
-
-
 async def test_nobody_is_called_where_no_role_is_set_or_the_case_is_closed(
     notices: Notices, board: ReviewBoard, notifier: FakeNotifier, desk: Desk, queue: DraftQueue, post: FlaggedPost,
     database: Database, clock: FakeClock,
 ) -> None:  # fmt: skip
-    case = await _threat(desk, queue, post)
+    case = await drafted(desk, queue, post, recommended_action=Action.REPORT)
     await all_steps(board)
     await set_policy(database, calls={})
     clock.advance(5 * 3600)
@@ -172,7 +156,7 @@ async def test_a_refused_call_is_made_later_and_a_doubtful_one_never_twice(
     clock: FakeClock,
 ) -> None:  # fmt: skip
     """A refusal says that nobody was called; silence does not, so the same key is tried, and only for a minute."""
-    await _threat(desk, queue, post)
+    await drafted(desk, queue, post, recommended_action=Action.REPORT)
     await all_steps(board)
     notifier.faults = [PlatformUnavailable("closed", remedy="open it")]
     assert await notices.step() == 0
@@ -190,7 +174,7 @@ async def test_a_doubtful_call_is_given_up_after_a_minute(
     clock: FakeClock,
 ) -> None:  # fmt: skip
     """The platform may have forgotten the key: rather not at all than twice."""
-    await _threat(desk, queue, post)
+    await drafted(desk, queue, post, recommended_action=Action.REPORT)
     await all_steps(board)
     notifier.faults = [TimeoutError()]
     assert await notices.step() == 0
@@ -204,7 +188,7 @@ async def test_many_cases_are_called_to_although_only_some_are_read_at_once(
 ) -> None:
     """A look reads twenty cards at most; the next one reads the others."""
     for single in posts_apart(post, 23):
-        await _threat(desk, queue, single)
+        await drafted(desk, queue, single, recommended_action=Action.REPORT)
     await all_steps(board)
     assert [await notices.step() for _ in range(3)] == [20, 3, 0]
 
@@ -281,21 +265,11 @@ async def test_a_deleted_case_takes_its_notices_along(
     notices: Notices, board: ReviewBoard, desk: Desk, queue: DraftQueue, post: FlaggedPost, database: Database
 ) -> None:
     """The retention deletes every row of a case."""
-    case = await _threat(desk, queue, post)
+    case = await drafted(desk, queue, post, recommended_action=Action.REPORT)
     await all_steps(board)
     await notices.step()
     await database.run("delete", lambda session: delete_case(session, case.id))
     assert await database.run("look", lambda session: session.scalar(select(NoticeRow.kind))) is None
-
-
-async def test_drafts_of_an_ordinary_post_call_nobody(
-    notices: Notices, board: ReviewBoard, notifier: FakeNotifier, desk: Desk, queue: DraftQueue, post: FlaggedPost
-) -> None:
-    """Nothing is urgent about most posts."""
-    await drafted(desk, queue, post)
-    await all_steps(board)
-    assert await notices.step() == 0
-    assert notifier.tried == 0
 
 
 # People who flag
@@ -304,16 +278,6 @@ async def test_drafts_of_an_ordinary_post_call_nobody(
 async def _flagged(front: Casework, database: Database, post: FlaggedPost, *, tells: bool = True) -> Card:
     await set_policy(database, tells_flaggers=tells)
     return await front.intake.take_flag(post)
-
-
-async def test_nobody_is_told_where_the_platform_hides_who_flagged(
-    notices: Notices, notifier: FakeNotifier, desk: Desk, front: Casework, post: FlaggedPost, database: Database
-) -> None:
-    """As an administrator who hides behind the group."""
-    card = await _flagged(front, database, replace(post, flagged_by=""))
-    await desk.decisions.close(card.case_id, card.version, MODERATOR, CloseReason.MISTAKE)
-    assert await notices.step() == 0
-    assert notifier.tried == 0
 
 
 @pytest.mark.both_databases
@@ -334,22 +298,20 @@ async def test_who_flagged_hears_once_what_became_of_it(
     assert await database.run("look", lambda session: session.scalar(select(FlaggerRow.user))) is None
 
 
-async def test_nobody_who_flagged_is_told_unless_the_community_wants_it(
-    notices: Notices, notifier: FakeNotifier, desk: Desk, front: Casework, post: FlaggedPost, database: Database
+@pytest.mark.parametrize(("by", "tells"), [(FLAGGER.user, False), ("", True), (MODERATOR.user, True)])
+async def test_who_flagged_is_not_told_where_nobody_wants_it(
+    notices: Notices,
+    notifier: FakeNotifier,
+    desk: Desk,
+    front: Casework,
+    post: FlaggedPost,
+    database: Database,
+    by: str,
+    tells: bool,
 ) -> None:
-    """Off at first: then not even their id is kept."""
-    card = await _flagged(front, database, post, tells=False)
-    assert await database.run("look", lambda session: session.scalar(select(FlaggerRow.user))) is None
-    await desk.decisions.close(card.case_id, card.version, MODERATOR, CloseReason.MISTAKE)
-    assert await notices.step() == 0
-    assert notifier.tried == 0
-
-
-async def test_who_decided_about_their_own_flag_is_not_told(
-    notices: Notices, notifier: FakeNotifier, desk: Desk, front: Casework, post: FlaggedPost, database: Database
-) -> None:
-    """A moderator flags a post and closes the case."""
-    card = await _flagged(front, database, replace(post, flagged_by=MODERATOR.user))
+    """Off at first, and not even their id is kept; whom the platform hides; and who closed the case themselves."""
+    card = await _flagged(front, database, replace(post, flagged_by=by), tells=tells)
+    assert tells or await database.run("look", lambda session: session.scalar(select(FlaggerRow.user))) is None
     await desk.decisions.close(card.case_id, card.version, MODERATOR, CloseReason.MISTAKE)
     assert await notices.step() == 0
     assert notifier.tried == 0

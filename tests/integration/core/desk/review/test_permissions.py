@@ -12,6 +12,7 @@ import pytest
 from bot.compose.desk import Desk
 from core.desk.communities.decisions import CommunityDesk
 from core.desk.database.connection import Database, Session
+from core.desk.rules.approval import CaseState
 from core.desk.rules.closures import CloseReason
 from core.desk.rules.roles import OnCase, OnCommunity, Person, Role, may_grant, may_on_case, may_on_community
 from core.desk.store import communities, people
@@ -176,7 +177,7 @@ async def test_lists_show_what_one_may_see(database: Database, elsewhere: dict[R
 
 
 async def test_who_flagged_a_post_takes_the_flag_back(desk: Desk, in_review: Case) -> None:
-    """Without any role, and nothing else; as the same id on another platform, nothing at all."""
+    """Without any role, also once more, and nothing else; as the same id on another platform, nothing at all."""
     with pytest.raises(NotAllowed):
         await desk.decisions.hold(in_review.id, FLAGGER)
     with pytest.raises(NotAllowed):
@@ -184,4 +185,7 @@ async def test_who_flagged_a_post_takes_the_flag_back(desk: Desk, in_review: Cas
     text = await shown(desk, in_review)
     with pytest.raises(NotAllowed):
         await desk.approvals.approve(text.id, Person("elsewhere", MODERATOR.user))
-    await desk.decisions.close(in_review.id, in_review.version, FLAGGER, CloseReason.MISTAKE, "my mistake")
+    with pytest.raises(NotAllowed, match="can decide about cases here"):
+        await desk.decisions.close(in_review.id, in_review.version, FLAGGER, CloseReason.NOT_HATEFUL)
+    closed = await desk.decisions.close(in_review.id, in_review.version, FLAGGER, CloseReason.MISTAKE, "my mistake")
+    assert (await desk.decisions.undo(closed.id, closed.version, FLAGGER)).state is CaseState.IN_REVIEW

@@ -129,21 +129,6 @@ async def _before(desk: Desk, case: Case) -> DraftedBefore:
     return await desk.database.run("read what was drafted", lambda session: drafted_before(session, case.id))
 
 
-@pytest.mark.parametrize("ends", ["nothing new", "given up"])
-async def test_the_drafts_of_before_stand_when_no_others_come(
-    front: Casework, queue: DraftQueue, in_review: Case, ends: str
-) -> None:
-    """Who asks for other drafts loses none."""
-    await front.redraft(in_review.id, in_review.version, MODERATOR)
-    taken = await take(queue)
-    if ends == "nothing new":
-        case = await queue.store(taken, suggestion_for(taken.case.post, ()))
-    else:
-        case = await queue.give_up(taken, "The model makes no sense.")
-    card = await card_of(front, case)
-    assert (card.state, [draft.text for draft in card.drafts]) == (CaseState.IN_REVIEW, list(DRAFT_TEXTS))
-
-
 async def test_who_presses_late_on_a_decision_of_their_own_reads_which_it_was(
     front: Casework, outbox: Outbox, database: Database, in_review: Case, clock: FakeClock
 ) -> None:

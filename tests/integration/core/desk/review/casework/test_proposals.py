@@ -182,13 +182,6 @@ async def test_an_edit_is_recorded_as_one_only_where_it_changed_the_draft(
     assert (found[0], bool(found[1])) == (kept_rank, is_edited)
 
 
-async def test_an_edit_is_held_against_the_evidence_before_anybody_approves(front: Casework, in_review: Case) -> None:
-    """The figure that nothing carries is named, and needs a second person; nothing else is said of it."""
-    proposed = await propose(front, in_review)
-    assert proposed.why_two == ("No evidence holds the figure “93%”.",)
-    assert proposed.warnings == proposed.why_two
-
-
 async def test_a_text_that_cannot_be_posted_is_not_proposed(front: Casework, in_review: Case) -> None:
     """It is empty, too long with what is added to it, or no draft at all; each remedy says what to do."""
     wrong: list[tuple[int | None, str | None, str]] = [
@@ -286,19 +279,6 @@ async def test_a_proposal_ends_with_the_version_that_it_was_made_for(
     assert await one_row(database, "SELECT count(*) FROM approvals") == (1,)
 
 
-async def test_a_proposal_ends_when_other_words_would_stand_under_it(
-    front: Casework, in_review: Case, database: Database
-) -> None:
-    """What is approved must be what was shown: a community that stops disclosing changes every text."""
-    proposed = await propose(front, in_review, OWN_TEXT)
-    await CommunityDesk(database).set_disclosure(COMMUNITY_ID, False, KEEPER, "our profile says it")
-    with pytest.raises(Conflict, match="What is added"):
-        await front.approve(proposed.id, MODERATOR)
-    again = await propose(front, in_review, OWN_TEXT)
-    assert again.text == OWN_TEXT
-    assert (await front.approve(again.id, MODERATOR)).card.state is CaseState.APPROVED
-
-
 async def test_a_proposal_that_was_meddled_with_is_refused(
     front: Casework, in_review: Case, database: Database
 ) -> None:
@@ -362,14 +342,6 @@ async def test_rules_that_change_while_the_platform_is_asked_end_the_approval(
     with pytest.raises(Conflict, match="Posting was switched off"):
         await desk.approvals.approve(proposed.id, MODERATOR)
     assert await one_row(database, "SELECT count(*) FROM approvals") == (0,)
-
-
-async def test_who_approved_a_text_is_told_that_somebody_else_must(front: Casework, in_review: Case) -> None:
-    """The same screen again would lead in a circle."""
-    await front.approve((await propose(front, in_review)).id, MODERATOR)
-    with pytest.raises(Conflict, match="You approved this text already"):
-        await propose(front, in_review)
-    assert (await propose(front, in_review, by=OTHER_MODERATOR)).is_second
 
 
 async def test_who_wrote_the_post_needs_a_second_person(
