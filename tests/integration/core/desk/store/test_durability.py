@@ -15,10 +15,11 @@ from core.desk.database.connection import Database, Session
 from core.desk.rules.approval import CaseState
 from core.desk.store.cases import Case
 from core.desk.store.suggestions import suggestion_from_json, suggestion_to_json
+from core.desk.upkeep.erasure import Erasure
 from core.errors import StoreUnavailable
 from core.models import FlaggedPost, Kind
 from tests.fakes.desk.decisions import approve, one_row
-from tests.fakes.desk.people import SECRET
+from tests.fakes.desk.people import PLATFORM, SECRET
 from tests.fakes.engine.suggestions import suggestion_for
 from tests.fakes.machine.clock import FakeClock
 
@@ -131,8 +132,9 @@ async def test_a_drafts_kind_is_stored_and_one_without_is_a_reply(post: FlaggedP
 async def test_logs_hold_no_post_text(
     desk: Desk, post: FlaggedPost, caplog: pytest.LogCaptureFixture, in_review: Case
 ) -> None:
-    """Not even at the most talkative level, and not the driver's log either."""
+    """Not even at the most talkative level, or of who is erased, and not the driver's log either."""
     caplog.set_level(logging.DEBUG)
     await desk.intake.flag(replace(post, ref=replace(post.ref, message="1"), text=CANARY, author=CANARY))
     await approve(desk, in_review, reply=CANARY)
+    await Erasure(desk.database).erase(PLATFORM, CANARY)
     assert CANARY not in caplog.text

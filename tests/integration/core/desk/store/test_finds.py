@@ -74,6 +74,7 @@ async def test_what_a_moderator_says_of_a_find_is_kept_with_its_score(
     await decide(desk, find)
     expected = () if is_hateful is None else (FindLabel(0.987654321, is_hateful),)
     assert await governance.find_labels(*HERE) == expected
+    assert await governance.find_labels(PLATFORM, "elsewhere") == ()
     record = await governance.watch_record(*HERE)
     assert (record.labels, record.found, record.wrong) == (expected, 1, int(is_hateful is False))
     assert await check(database, looks_at_schema=False) == {}
@@ -100,14 +101,6 @@ async def test_labels_count_for_ninety_days_and_finds_for_four_weeks(
     assert len(await governance.find_labels(*HERE)) == 1
     clock.advance(1)
     assert await governance.find_labels(*HERE) == ()
-
-
-async def test_labels_of_another_community_are_its_own(
-    governance: Governance, desk: Desk, queue: DraftQueue, find: Case
-) -> None:
-    """One that finds a word harmless does not speak for the others."""
-    await _decline(desk, find)
-    assert await governance.find_labels(PLATFORM, "elsewhere") == ()
 
 
 async def test_a_label_outlives_the_words_and_ends_with_the_case(

@@ -30,14 +30,11 @@ async def _move(database: Database, case: Case, to: CaseState, actor: str = "tes
     )
 
 
-@pytest.mark.parametrize("to", [CaseState.SENDING, CaseState.POSTED, CaseState.DRAFTING, CaseState.UNKNOWN])
-async def test_an_undeclared_move_leaves_no_trace(
-    desk: Desk, in_review: Case, database: Database, to: CaseState
-) -> None:
+async def test_an_undeclared_move_leaves_no_trace(desk: Desk, in_review: Case, database: Database) -> None:
     """The one function that moves a case obeys the graph, and a refused move writes no audit line."""
     before = await desk.queries.history(in_review.id)
     with pytest.raises(NotAllowed):
-        await _move(database, in_review, to)
+        await _move(database, in_review, CaseState.POSTED)
     assert await desk.queries.case(in_review.id) == in_review
     assert await desk.queries.history(in_review.id) == before
 

@@ -125,16 +125,6 @@ async def test_a_worker_stops_at_an_upgrade_that_changes_what_it_uses(
         await new.close()
 
 
-async def test_a_new_version_waits_for_additions_that_it_needs(place: Path | URL, tmp_path: Path) -> None:
-    """It is started after the upgrade, which the old one survives."""
-    await (await Database.open(place, secret=SECRET)).close()
-    with pytest.MonkeyPatch.context() as patched:
-        become_later(patched, tmp_path, revision=EXPANDED, step=ADDING)
-        with pytest.raises(StoreUnavailable, match=f"this version needs {EXPANDED}") as caught:
-            await Database.open(place, secret=SECRET)
-    assert "antiphon db upgrade" in caught.value.remedy
-
-
 async def test_an_upgrade_waits_for_transactions_under_way_and_holds_new_ones_back(
     place: Path | URL, tmp_path: Path, database: Database, post: FlaggedPost, desk: Desk
 ) -> None:

@@ -5,6 +5,7 @@ Import-linter says who may import that module; this says that no other one makes
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,12 @@ MAKERS = {"approve": {"core/desk/review/approvals.py"}, "restore": {"core/desk/s
 def _modules(*packages: str) -> Iterator[tuple[str, ast.Module]]:
     for package in packages:
         for path in sorted((REPOSITORY / package).rglob("*.py")):
-            yield path.relative_to(REPOSITORY).as_posix(), ast.parse(path.read_text())
+            yield path.relative_to(REPOSITORY).as_posix(), _parsed(path)
+
+
+@cache
+def _parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
 
 
 def _posting(tree: ast.Module) -> list[int]:
