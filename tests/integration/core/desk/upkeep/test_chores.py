@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 import pytest
@@ -40,6 +41,18 @@ class Work:
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
+
+
+def _endless() -> tuple[asyncio.Event, Callable[[Job], Awaitable[Done]]]:
+    """Work that never ends, and what is set when it begins."""
+    begun = asyncio.Event()
+
+    async def endless(_: Job) -> Done:
+        begun.set()
+        await asyncio.Event().wait()
+        return Done("never")
+
+    return begun, endless
 
 
 async def _ask(database: Database, key: str = "tidy:now") -> None:
@@ -157,13 +170,7 @@ async def test_work_that_kills_its_process_is_given_up(database: Database, clock
 
 async def test_a_runner_that_is_cancelled_gives_its_work_back(database: Database) -> None:
     """Another process need not wait for the lease."""
-    begun = asyncio.Event()
-
-    async def endless(_: Job) -> Done:
-        begun.set()
-        await asyncio.Event().wait()
-        return Done("never")
-
+    begun, endless = _endless()
     await _ask(database)
     running = asyncio.create_task(Chores(database, [Chore("tidy", endless)], "one").step())
     await begun.wait()
@@ -175,13 +182,7 @@ async def test_a_runner_that_is_cancelled_gives_its_work_back(database: Database
 
 async def test_who_lost_the_lease_is_stopped_and_keeps_nothing(database: Database, clock: FakeClock) -> None:
     """Fencing: the process that took over has the work alone."""
-    begun = asyncio.Event()
-
-    async def endless(_: Job) -> Done:
-        begun.set()
-        await asyncio.Event().wait()
-        return Done("never")
-
+    begun, endless = _endless()
     await _ask(database)
     slow = asyncio.create_task(Chores(database, [Chore("tidy", endless)], "one", lease_seconds=0.2).step())
     await begun.wait()

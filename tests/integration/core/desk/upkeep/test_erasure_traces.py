@@ -1,6 +1,5 @@
 """What an erased author leaves: nothing in the database, its files, the exports and the logs (I15)."""
 
-import logging
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,10 +15,9 @@ from core.desk.rules.closures import CloseReason
 from core.desk.store import people
 from core.desk.store.cases import transition
 from core.desk.upkeep.scrub import scrub
-from core.errors import Conflict
 from core.models import FlaggedPost
-from tests.fakes.desk.canary import AUTHOR, CANARY, canary_post, canary_suggestion, erase, in_state
-from tests.fakes.desk.decisions import drafted, execute, one_row, take
+from tests.fakes.desk.canary import AUTHOR, CANARY, canary_post, erase, in_state
+from tests.fakes.desk.decisions import drafted, execute, one_row
 from tests.fakes.desk.people import COMMUNITY_ID, MODERATOR, PLATFORM
 from tests.fakes.desk.traces import everything, files_with
 
@@ -80,19 +78,6 @@ async def test_deleting_without_scrubbing_would_leave_the_bytes(
     assert files_with(tmp_path, CANARY) == []
 
 
-async def test_a_worker_that_drafts_for_an_erased_author_keeps_nothing(
-    database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost
-) -> None:
-    """It has the post in memory, and would write it down again."""
-    await desk.intake.flag(post)
-    taken = await take(queue)
-    await erase(database)
-    assert not await queue.keep(taken)
-    with pytest.raises(Conflict):
-        await queue.store(taken, canary_suggestion(taken.case.post))
-    assert CANARY not in await everything(database)
-
-
 async def test_the_key_is_shredded(database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost) -> None:
     """The pseudonym that is left in counts and in the audit log cannot be made again, even with the secret."""
     case = await drafted(desk, queue, post)
@@ -124,16 +109,6 @@ async def test_what_is_typed_about_an_erased_case_is_not_kept(
     await database.run("retract", retract)
     assert (await desk.queries.history(case.id))[-1].to_state is CaseState.RETRACTED
     assert CANARY not in await everything(database)
-
-
-async def test_no_word_of_a_case_is_logged(
-    database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Logs are kept elsewhere, and cannot be erased."""
-    caplog.set_level(logging.DEBUG)
-    await in_state(database, desk, queue, post, CaseState.DECLINED)
-    await erase(database)
-    assert CANARY not in caplog.text
 
 
 @pytest.mark.both_databases

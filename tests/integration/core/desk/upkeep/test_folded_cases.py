@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -49,16 +50,8 @@ async def _shadow(database: Database, desk: Desk, lead: Case) -> None:
     await execute(database, f"UPDATE cases SET state = 'shadowed' WHERE id = '{lead.id}'")
 
 
-async def _decline(_: Database, desk: Desk, lead: Case) -> None:
-    await desk.decisions.close(lead.id, lead.version, MODERATOR, CloseReason.OFF_TONE)
-
-
-async def _stay_silent(_: Database, desk: Desk, lead: Case) -> None:
-    await desk.decisions.close(lead.id, lead.version, MODERATOR, CloseReason.SILENCE, "it would feed them")
-
-
-async def _withdraw(_: Database, desk: Desk, lead: Case) -> None:
-    await desk.decisions.close(lead.id, lead.version, MODERATOR, CloseReason.MISTAKE, "flagged by mistake")
+async def _decline(_: Database, desk: Desk, lead: Case, reason: CloseReason = CloseReason.OFF_TONE) -> None:
+    await desk.decisions.close(lead.id, lead.version, MODERATOR, reason)
 
 
 End = Callable[[Database, Desk, Case], Awaitable[None]]
@@ -70,8 +63,8 @@ End = Callable[[Database, Desk, Case], Awaitable[None]]
         (_post, CaseState.NO_REPLY, "was answered"),
         (_shadow, CaseState.NO_REPLY, "would have been answered"),
         (_decline, CaseState.DECLINED, "was declined"),
-        (_stay_silent, CaseState.NO_REPLY, "was left without a reply"),
-        (_withdraw, CaseState.WITHDRAWN, "was withdrawn"),
+        (partial(_decline, reason=CloseReason.SILENCE), CaseState.NO_REPLY, "was left without a reply"),
+        (partial(_decline, reason=CloseReason.MISTAKE), CaseState.WITHDRAWN, "was withdrawn"),
     ],
 )
 async def test_what_was_decided_for_a_campaign_closes_all_of_it(

@@ -1,4 +1,4 @@
-"""Follow-ups: a reply is looked after after a day, a week and four weeks, and nothing is ever posted."""
+"""Follow-ups: a reply is looked after after a day, a week and four weeks."""
 
 import asyncio
 from dataclasses import replace
@@ -123,15 +123,3 @@ async def test_what_was_not_posted_is_not_looked_after(
     await posted(database, desk, in_review, "900")
     clock.advance(DAY)
     assert (await FollowUps(database, {}).do(NOW)).what == "0 of 0 replies looked after"
-
-
-async def test_a_follow_up_never_posts(
-    database: Database, desk: Desk, in_review: Case, community: SampleCommunity, clock: FakeClock
-) -> None:
-    """It reads, and nothing on the platform changes."""
-    await _replied(database, desk, in_review, community)
-    before = community.thread()
-    clock.advance(28 * DAY)
-    await FollowUps(database, {"sample": community}).do(NOW)
-    assert community.thread() == before
-    assert await _outcomes(database) == [(672, True, True, 0)]

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 import pytest
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
@@ -133,19 +132,6 @@ async def test_a_clock_that_jumps_neither_doubles_nor_loses_a_slot(database: Dat
         "hourly:2026-03-02T22:00:00Z",
         "hourly:2026-03-03T14:00:00Z",
     ]
-
-
-@pytest.mark.parametrize("day", [datetime(2026, 3, 29, tzinfo=UTC), datetime(2026, 10, 25, tzinfo=UTC)])
-async def test_summer_time_changes_nothing(database: Database, clock: FakeClock, day: datetime) -> None:
-    """A machine whose clock shows local time has 24 hourly slots on a day of 23 or 25 hours."""
-    clock.now = day.astimezone(ZoneInfo("Europe/Madrid"))
-    schedule = _schedule(database)
-    enqueued = list[str]()
-    for _ in range(24 * 2):
-        enqueued += await schedule.tick()
-        clock.now = (clock.now.astimezone(UTC) + timedelta(minutes=30)).astimezone(ZoneInfo("Europe/Madrid"))
-    assert len([key for key in enqueued if key.startswith("hourly")]) == 24
-    assert len([key for key in enqueued if key.startswith("daily")]) == 1
 
 
 async def test_a_running_schedule_ticks_and_gives_the_office_back(database: Database) -> None:
