@@ -29,7 +29,7 @@ from core.desk.sending.outbox import Outbox
 from core.desk.store import captures, communities, holds
 from core.desk.store import cases as store
 from core.desk.store.outbox import case_replied_with
-from core.desk.store.people import name_of, require_on_case
+from core.desk.store.people import require_on_case
 from core.desk.store.renewals import renew
 from core.desk.views.cards import seen_by
 from core.desk.views.review_cards import put_up_again, was_deleted
@@ -43,34 +43,27 @@ _UNLISTED: Final = CLOSED | {CaseState.FOLDED}
 _MOST_ALIKE: Final = 8
 
 
-async def open_cases(session: Session, community_id: str, page: int, size: int = PAGE) -> case_cards.OpenCases:
+async def open_cases(session: Session, community_id: str, page: int) -> case_cards.OpenCases:
     """A page of a community's open cases, oldest first; the last page instead of one that there is not."""
     is_listed = (CaseRow.community_id == community_id, CaseRow.state.not_in(_UNLISTED))
     counted = await session.execute(select(func.count(), func.min(CaseRow.created_at)).where(*is_listed))
     total, oldest = counted.one()
-    pages = max(1, -(-int(total) // size))
+    pages = max(1, -(-int(total) // PAGE))
     page = min(max(page, 0), pages - 1)
     query = (
         select(CaseRow, ReviewCardRow)
         .outerjoin(ReviewCardRow, ReviewCardRow.case_id == CaseRow.id)
         .where(*is_listed)
         .order_by(CaseRow.created_at, CaseRow.id)
-        .offset(page * size)
-        .limit(size)
+        .offset(page * PAGE)
+        .limit(PAGE)
     )
-    cases = [await _listed(session, case, card) for case, card in list(await session.execute(query))]
+    cases = []
+    for case, card in list(await session.execute(query)):
+        place = None if card is None else PostRef(case.platform, case.community, card.channel, card.message)
+        holder = await holds.holder(session, case)
+        cases.append(case_cards.OpenCase(case.id, case.state, case.created_at, holder, place))
     return case_cards.OpenCases(tuple(cases), page, pages, int(total), oldest)
-
-
-async def _listed(session: Session, case: CaseRow, card: ReviewCardRow | None) -> case_cards.OpenCase:
-    place = None if card is None else PostRef(case.platform, case.community, card.channel, card.message)
-    return case_cards.OpenCase(case.id, case.state, case.created_at, await _holder(session, case), place)
-
-
-async def _holder(session: Session, case: CaseRow) -> case_cards.Holder | None:
-    if case.held_by is None or case.held_until is None or case.held_until <= session.moment:
-        return None
-    return case_cards.Holder(await name_of(session, case.community_id, case.held_by), case.held_until)
 
 
 async def case_numbered(session: Session, community_id: str, number: str) -> str:

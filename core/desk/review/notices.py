@@ -46,77 +46,8 @@ _LATEST: Final = timedelta(days=1)
 _AT_ONCE: Final = 50
 
 
-@dataclass(frozen=True, slots=True)
-class OpenCard:
-    """An open case whose card stands in a review channel; ``digest`` says what the card shows.
-
-    ``waits_since`` is since when it waits for a person, ``None`` if it does not, or somebody holds it.
-    """
-
-    case_id: str
-    community_id: str
-    card: PostRef
-    digest: str
-    waits_since: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class NotSent:
-    """An approved reply that was not sent: who approved it, by the platform's id, and why it was not."""
-
-    case_id: str
-    community_id: str
-    about: str
-    user: str
-    reason: str
-    card: PostRef
-
-
-async def open_cards(session: Session, community_ids: Collection[str]) -> list[OpenCard]:
-    """The open cases of these communities that have a card, oldest first."""
-    query = (
-        select(CaseRow, ReviewCardRow)
-        .join(ReviewCardRow, ReviewCardRow.case_id == CaseRow.id)
-        .where(CaseRow.community_id.in_(sorted(community_ids)), CaseRow.state.not_in(CLOSED | CARDLESS))
-        .order_by(CaseRow.created_at, CaseRow.id)
-    )
-    return [_open_card(session, case, card) for case, card in await session.execute(query)]
-
-
-def _open_card(session: Session, case: CaseRow, card: ReviewCardRow) -> OpenCard:
-    is_held = case.held_until is not None and case.held_until > session.moment
-    waits_since = case.updated_at if case.state in _FOR_PEOPLE and not is_held else None
-    return OpenCard(case.id, case.community_id, _place(case, card), card.digest, waits_since)
-
-
 def _place(case: CaseRow, card: ReviewCardRow) -> PostRef:
     return PostRef(case.platform, case.community, card.channel, card.message)
-
-
-async def not_sent(session: Session, platform: str) -> list[NotSent]:
-    """Whom to tell that a reply which they approved was not sent; a person who took it back themselves knows."""
-    query = (
-        select(AuditRow, CaseRow, ReviewCardRow)
-        .join(CaseRow, CaseRow.id == AuditRow.stream)
-        .join(ReviewCardRow, ReviewCardRow.case_id == CaseRow.id)
-        .where(AuditRow.from_state.in_(_ON_THE_WAY), AuditRow.to_state.in_(_NOT_SENT))
-        .where(AuditRow.at > session.moment - _LATEST, CaseRow.platform == platform)
-        .order_by(AuditRow.at, AuditRow.id)
-    )
-    replies = list[NotSent]()
-    rows = list(await session.execute(query))
-    notices = await _notices(session, {case.id for _, case, _ in rows})
-    for line, case, card in rows:
-        for who in await _approvers(session, case.id, line.at):
-            about = f"{line.seq}:{who}"
-            if who == line.actor or (case.id, NOT_SENT, about) in notices or len(replies) >= _AT_ONCE:
-                continue
-            person = await member(session, case.community_id, platform, who)
-            if person is not None:
-                place = _place(case, card)
-                reason = line.reason if line.to_state is not CaseState.IN_REVIEW else _BY_ANOTHER
-                replies.append(NotSent(case.id, case.community_id, about, person.user, reason, place))
-    return replies
 
 
 async def _approvers(session: Session, case_id: str, at: datetime) -> Sequence[str]:
@@ -130,20 +61,12 @@ async def _approvers(session: Session, case_id: str, at: datetime) -> Sequence[s
     return [] if row is None else [who for who in (row.moderator, row.seconded_by) if who]
 
 
-async def _notices(session: Session, case_ids: Collection[str]) -> set[tuple[str, str, str]]:
+async def _said(session: Session, case_ids: Collection[str]) -> set[tuple[str, str, str]]:
+    """What was said of these cases: the case, the kind of the notice, and what it was about."""
     query = select(NoticeRow.case_id, NoticeRow.kind, NoticeRow.about).where(
         NoticeRow.case_id.in_(sorted(case_ids)), NoticeRow.said_at.is_not(None)
     )
     return {(case_id, kind, about) for case_id, kind, about in await session.execute(query)}
-
-
-async def calls_said(session: Session, case_ids: Collection[str]) -> set[tuple[str, str]]:
-    """To which of these cases a role was called, and why."""
-    return {(case_id, kind) for case_id, kind, _ in await _notices(session, case_ids)}
-
-
-async def is_said(session: Session, case_id: str, kind: str, about: str) -> bool:
-    return (case_id, kind, about) in await _notices(session, [case_id])
 
 
 async def claim(session: Session, case_id: str, kind: str, about: str, again_within: timedelta) -> bool:
@@ -260,53 +183,75 @@ class Notices:
         ]
 
     async def _calls(self, session: Session, policies: dict[str, CommunityPolicy]) -> list[_Due]:
-        """The calls that are due; in quiet hours they wait until those are over."""
-        cases = await open_cards(session, [own for own, policy in policies.items() if policy.calls])
-        calls = await calls_said(session, [case.case_id for case in cases])
-        await self._read_anew(session, cases)
+        """The calls to open cases with a card that are due, oldest first; in quiet hours they wait until those end."""
+        communities_that_call = sorted(own for own, policy in policies.items() if policy.calls)
+        query = (
+            select(CaseRow, ReviewCardRow)
+            .join(ReviewCardRow, ReviewCardRow.case_id == CaseRow.id)
+            .where(CaseRow.community_id.in_(communities_that_call), CaseRow.state.not_in(CLOSED | CARDLESS))
+            .order_by(CaseRow.created_at, CaseRow.id)
+        )
+        cases = [(case, card) for case, card in await session.execute(query)]
+        said = await _said(session, [case.id for case, _ in cases])
+        await self._read_anew(session, {case.id: card.digest for case, card in cases})
         due = list[_Due]()
-        for case in cases:
+        for case, card in cases:
             policy = policies[case.community_id]
             for kind, role in policy.calls.items():
-                if (case.case_id, kind) in calls or not self._needs(case, kind, policy, session.moment):
-                    continue
-                due.append(self._call(case, kind, role, policy.language))
+                if (case.id, kind, "") not in said and self._needs(case, kind, policy, session.moment):
+                    due.append(self._call(case, _place(case, card), kind, role, policy.language))
         return due
 
-    def _call(self, case: OpenCard, kind: CallKind, role: str, language: str | None) -> _Due:
-        key = f"{case.case_id}:{kind}"
-        notice = Notice(key, case.case_id, case.card.community, case.card, kind, language=language)
+    def _call(self, case: CaseRow, card: PostRef, kind: CallKind, role: str, language: str | None) -> _Due:
+        notice = Notice(f"{case.id}:{kind}", case.id, case.community, card, kind, language=language)
         return _Due(notice, case.community_id, kind, "", lambda: self._notifier.call(notice, role))
 
-    def _needs(self, case: OpenCard, kind: CallKind, policy: CommunityPolicy, moment: datetime) -> bool:
+    def _needs(self, case: CaseRow, kind: CallKind, policy: CommunityPolicy, moment: datetime) -> bool:
         is_let_through = kind is CallKind.THREAT and policy.threats_in_quiet_hours
         if not is_let_through and is_quiet(policy.quiet_hours, policy.time_zone, moment):
             return False
         if kind is CallKind.WAITING:
+            is_held = case.held_until is not None and case.held_until > moment
             patience = timedelta(minutes=policy.waiting_minutes)
-            return case.waits_since is not None and case.waits_since <= moment - patience
-        return kind in self._read.get(case.case_id, ("", frozenset[CallKind]()))[1]
+            return case.state in _FOR_PEOPLE and not is_held and case.updated_at <= moment - patience
+        return kind in self._read.get(case.id, ("", frozenset[CallKind]()))[1]
 
-    async def _read_anew(self, session: Session, cases: list[OpenCard]) -> None:
+    async def _read_anew(self, session: Session, digests: Mapping[str, str]) -> None:
         """Read the cards that show something else than at the last look, the oldest first, and forget closed cases."""
-        present = {case.case_id for case in cases}
-        self._read = {case_id: card for case_id, card in self._read.items() if case_id in present}
-        changed = [case for case in cases if self._read.get(case.case_id, ("?", None))[0] != case.digest]
-        for case in changed[:_MOST_READ]:
-            self._read[case.case_id] = case.digest, _kinds(await build(session, case.case_id))
+        self._read = {case_id: card for case_id, card in self._read.items() if case_id in digests}
+        changed = [own for own, digest in digests.items() if self._read.get(own, ("?", None))[0] != digest]
+        for case_id in changed[:_MOST_READ]:
+            self._read[case_id] = digests[case_id], _kinds(await build(session, case_id))
 
     async def _not_sent(self, session: Session, policies: dict[str, CommunityPolicy]) -> list[_Due]:
-        replies = [reply for reply in await not_sent(session, self._platform) if reply.community_id in policies]
+        """Whom to tell that a reply which they approved was not sent; a person who took it back themselves knows."""
+        query = (
+            select(AuditRow, CaseRow, ReviewCardRow)
+            .join(CaseRow, CaseRow.id == AuditRow.stream)
+            .join(ReviewCardRow, ReviewCardRow.case_id == CaseRow.id)
+            .where(AuditRow.from_state.in_(_ON_THE_WAY), AuditRow.to_state.in_(_NOT_SENT))
+            .where(AuditRow.at > session.moment - _LATEST, CaseRow.community_id.in_(sorted(policies)))
+            .order_by(AuditRow.at, AuditRow.id)
+        )
+        rows = list(await session.execute(query))
+        said = await _said(session, {case.id for _, case, _ in rows})
         due = list[_Due]()
-        for reply in replies:
-            key, language = f"{reply.case_id}:{reply.about}", policies[reply.community_id].language
-            notice = Notice(
-                key, reply.case_id, reply.card.community, reply.card, reason=reply.reason, language=language
-            )
-            due.append(
-                _Due(notice, reply.community_id, NOT_SENT, reply.about, _call_of(self._notifier, notice, reply.user))
-            )
+        for line, case, card in rows:
+            for who in await _approvers(session, case.id, line.at):
+                about = f"{line.seq}:{who}"
+                if who == line.actor or (case.id, NOT_SENT, about) in said or len(due) >= _AT_ONCE:
+                    continue
+                person = await member(session, case.community_id, self._platform, who)
+                if person is not None:
+                    reason = line.reason if line.to_state is not CaseState.IN_REVIEW else _BY_ANOTHER
+                    key, language = f"{case.id}:{about}", policies[case.community_id].language
+                    place = _place(case, card)
+                    notice = Notice(key, case.id, case.community, place, reason=reason, language=language)
+                    due.append(self._tell(notice, case.community_id, NOT_SENT, about, person.user))
         return due
+
+    def _tell(self, notice: Notice, community_id: str, kind: str, about: str, user: str) -> _Due:
+        return _Due(notice, community_id, kind, about, lambda: self._notifier.tell(notice, user))
 
     async def _outcomes(self, session: Session, policies: Mapping[str, CommunityPolicy | None]) -> list[_Due]:
         """What people who flagged posts are told; one who decided the case, or was told, is not told again."""
@@ -315,21 +260,15 @@ class Notices:
             policy, about = policies.get(flagger.community_id), flagger.person_id
             if policy is None:
                 continue
-            is_over = await is_said(session, flagger.case_id, OUTCOME, about)
-            if (
-                is_over
-                or await newest_actor(session, flagger.case_id) == flagger.person_id
-                or not policy.tells_flaggers
-            ):
-                await flaggers.forget(session, flagger.case_id, flagger.person_id)
+            is_over = (flagger.case_id, OUTCOME, about) in await _said(session, [flagger.case_id])
+            if is_over or not policy.tells_flaggers or await newest_actor(session, flagger.case_id) == about:
+                await flaggers.forget(session, flagger.case_id, about)
                 continue
             key, place = f"{flagger.case_id}:{about}", flagger.post
             notice = Notice(
                 key, flagger.case_id, place.community, place, outcome=flagger.state, language=policy.language
             )
-            due.append(
-                _Due(notice, flagger.community_id, OUTCOME, about, _call_of(self._notifier, notice, flagger.user))
-            )
+            due.append(self._tell(notice, flagger.community_id, OUTCOME, about, flagger.user))
         return due
 
     async def _give(self, due: _Due) -> bool:
@@ -367,10 +306,6 @@ def _policy(community: communities.Community) -> CommunityPolicy | None:
         return communities.policy_of(community)
     except StoreUnavailable:
         return None
-
-
-def _call_of(notifier: Notifier, notice: Notice, user: str) -> Callable[[], Awaitable[None]]:
-    return lambda: notifier.tell(notice, user)
 
 
 def _kinds(card: Card) -> frozenset[CallKind]:

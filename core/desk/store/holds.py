@@ -3,7 +3,6 @@
 A hold ends by itself. It is not a state of the case and does not change its version.
 """
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil
 from typing import Final
@@ -11,6 +10,7 @@ from typing import Final
 from sqlalchemy import select, update
 
 from core.desk.database.connection import Session
+from core.desk.rules.case_cards import Holder
 from core.desk.schema import CaseRow
 from core.desk.store.cases import Case, load
 from core.desk.store.people import name_of
@@ -20,25 +20,16 @@ from core.i18n.sentences import sentence
 _MINUTE: Final = timedelta(minutes=1)
 
 
-@dataclass(frozen=True, slots=True)
-class Hold:
-    """Who holds a case, by pseudonym and by the name that the community knows, and until when."""
-
-    person_id: str
-    name: str
-    until: datetime
-
-
 async def lock(session: Session, case_id: str) -> Case:
     """The case, locked against other decisions until this transaction is over; ``BadInput`` if there is none."""
     await session.execute(select(CaseRow.id).filter_by(id=case_id).with_for_update(key_share=True))
     return await load(session, case_id)
 
 
-async def holder(session: Session, case: Case) -> Hold | None:
+async def holder(session: Session, case: Case | CaseRow) -> Holder | None:
     if case.held_by is None or case.held_until is None or case.held_until <= session.moment:
         return None
-    return Hold(case.held_by, await name_of(session, case.community_id, case.held_by), case.held_until)
+    return Holder(await name_of(session, case.community_id, case.held_by), case.held_until)
 
 
 async def require_free(session: Session, case: Case, who: str) -> None:
@@ -48,7 +39,7 @@ async def require_free(session: Session, case: Case, who: str) -> None:
         Conflict: somebody else holds it; the message says by whom and how long.
     """
     hold = await holder(session, case)
-    if hold is not None and hold.person_id != who:
+    if hold is not None and case.held_by != who:
         raise Conflict(
             sentence(
                 "{name} holds the case; minutes left: {minutes}.",

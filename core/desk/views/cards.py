@@ -17,7 +17,7 @@ from sqlalchemy import func, select
 
 from core.desk.database.connection import Session
 from core.desk.rules import case_cards
-from core.desk.rules.approval import CLOSED, CaseState, why_two
+from core.desk.rules.approval import CLOSED, IN_PROGRESS, CaseState, why_two
 from core.desk.rules.roles import OnCase, Person, may_on_case
 from core.desk.rules.shortfalls import for_people
 from core.desk.schema import CaseRow, Original, OutboxRow, OutboxState
@@ -38,9 +38,9 @@ _ANSWERED: Final = (CaseState.POSTED, CaseState.RETRACTED)
 async def earlier_cases(session: Session, case: store.Case) -> case_cards.EarlierCases | None:
     """What became of the cases of the same author that were opened in this community before this one; the newest 20.
 
-    ``None`` where nobody is known to have written the post.
+    It is told while somebody has to decide; ``None`` where nobody is known to have written the post, as of pasted text.
     """
-    if not case.post.author:
+    if not case.post.author or case.post.is_from_elsewhere or case.state in CLOSED:
         return None
     newest = (
         select(CaseRow.state, CaseRow.is_hateful)
@@ -69,18 +69,10 @@ def _outcome(state: CaseState, is_hateful: bool | None) -> str:
 
 
 _WITH_REASON: Final = CLOSED | {CaseState.NEEDS_PERSON, CaseState.FAILED}
-_WITH_APPROVED: Final = frozenset(
-    {
-        CaseState.APPROVED,
-        CaseState.SENDING,
-        CaseState.POSTED,
-        CaseState.NEEDS_PERSON,
-        CaseState.UNKNOWN,
-        CaseState.FAILED,
-        CaseState.SHADOWED,
-        CaseState.RETRACTED,
-    }
-)
+_WITH_APPROVED: Final = (
+    CaseState.APPROVED, CaseState.SENDING, CaseState.POSTED, CaseState.NEEDS_PERSON, CaseState.UNKNOWN,
+    CaseState.FAILED, CaseState.SHADOWED, CaseState.RETRACTED,
+)  # fmt: skip
 """The states that an approval leads to."""
 _DECIDES_APPROVAL: Final = frozenset({CaseState.CAPTURED, CaseState.IN_REVIEW, CaseState.QUEUED, CaseState.APPROVED})
 """The last of these says whether the newest approval was taken back since."""
@@ -139,7 +131,6 @@ async def build(session: Session, case_id: str) -> case_cards.Card:
     case = await store.load(session, case_id)
     row = await session.get_one(CaseRow, case_id)
     community = await communities.load(session, case.community_id)
-    hold = await holds.holder(session, case)
     is_paused = bool(await communities.paused(session, [community.id]))
     send_at, waits_because, reply = await _send(session, case, is_paused=is_paused)
     firsts = await _first_approvals(session, case)
@@ -152,13 +143,13 @@ async def build(session: Session, case_id: str) -> case_cards.Card:
         post=case.post,
         opened_at=case.created_at,
         flagger=await known_name(session, community.id, case.post.flagged_by),
-        earlier=await _earlier(session, case),
+        earlier=await earlier_cases(session, case),
         first_approvals=tuple(name for name, _ in firsts),
         first_texts=tuple(text for _, text in firsts),
         approved=await _approved(session, case),
         last_move=case_cards.LastMove(await known_name(session, community.id, moved.actor), moved.at),
-        holder=None if hold is None else case_cards.Holder(hold.name, hold.until),
-        waiting=await _waiting(session, case),
+        holder=await holds.holder(session, case),
+        waiting=await progress(session, case.id, store.DRAFT) if case.state in IN_PROGRESS else None,
         campaign_posts=await _campaign_posts(session, case),
         is_original_gone=row.original is Original.DELETED,
         is_original_edited=row.original is Original.EDITED,
@@ -258,12 +249,6 @@ async def _first_approvals(session: Session, case: store.Case) -> list[tuple[str
     return parts
 
 
-async def _earlier(session: Session, case: store.Case) -> case_cards.EarlierCases | None:
-    """What became of the author's earlier cases, while somebody has to decide; nobody knows who wrote pasted words."""
-    is_told = case.state not in CLOSED and not case.post.is_from_elsewhere
-    return await earlier_cases(session, case) if is_told else None
-
-
 async def _approved(session: Session, case: store.Case) -> case_cards.ApprovedText | None:
     """The text that was approved last, unless that was taken back, as by an undo."""
     if case.state not in _WITH_APPROVED:
@@ -276,12 +261,6 @@ async def _approved(session: Session, case: store.Case) -> case_cards.ApprovedTe
     people = [person for person in (row.moderator, row.seconded_by) if person is not None]
     names = [await known_name(session, case.community_id, person) for person in people]
     return case_cards.ApprovedText(row.text, tuple(names), row.approved_at)
-
-
-async def _waiting(session: Session, case: store.Case) -> case_cards.DraftProgress | None:
-    if case.state not in (CaseState.QUEUED, CaseState.DRAFTING):
-        return None
-    return await progress(session, case.id, store.DRAFT)
 
 
 async def _campaign_posts(session: Session, case: store.Case) -> int:
@@ -305,16 +284,8 @@ async def _send(session: Session, case: store.Case, *, is_paused: bool) -> tuple
     return None if row.attempts and row.error else row.not_before, row.error or "", None
 
 
-_REPLY_STATES: Final = {
-    OutboxState.QUEUED: CaseState.APPROVED,
-    OutboxState.SENDING: CaseState.SENDING,
-    OutboxState.POSTED: CaseState.POSTED,
-    OutboxState.UNKNOWN: CaseState.UNKNOWN,
-    OutboxState.FAILED: CaseState.FAILED,
-    OutboxState.CANCELLED: CaseState.WITHDRAWN,
-    OutboxState.SHADOWED: CaseState.SHADOWED,
-    OutboxState.RETRACTED: CaseState.RETRACTED,
-}
+_OF_REPLIES: Final = {OutboxState.QUEUED: CaseState.APPROVED, OutboxState.CANCELLED: CaseState.WITHDRAWN}
+"""What the state of a reply is called as that of a case; all others are called alike."""
 
 
 async def replies_in(session: Session, community_id: str) -> Callable[[OutboxRow, PostRef], case_cards.ReplyNow]:
@@ -328,7 +299,7 @@ def reply_now(row: OutboxRow, post: PostRef, *, is_paused: bool, is_shadow: bool
 
     Nobody knows when what holds it back ends; the moment of the next attempt would only count down to another.
     """
-    state = _REPLY_STATES[row.state]
+    state = _OF_REPLIES.get(row.state) or CaseState(row.state.value)
     waits = state is CaseState.APPROVED
     is_timed = waits and not is_paused and not is_shadow and not row.error
     message = row.remote_message if state is CaseState.POSTED else None

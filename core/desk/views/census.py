@@ -26,7 +26,7 @@ from core.desk.schema import (
 from core.desk.store.cases import DRAFT
 from core.desk.store.communities import EVERYWHERE
 from core.desk.views.review_cards import review_channel
-from core.desk.views.status import workers
+from core.desk.views.status import count_by_state, workers
 from core.models import Priority
 
 _FOR_PEOPLE: Final = (CaseState.IN_REVIEW, CaseState.NEEDS_PERSON)
@@ -147,9 +147,10 @@ async def census(session: Session, states: Collection[CaseState] = OPEN) -> Cens
     Args:
         states: the states of which cases are counted; the closed ones grow for a year, and take long to count.
     """
+    cases = await count_by_state(session, CaseRow.state.in_(sorted(states)))
     return Census(
         now=session.moment,
-        cases=await _cases(session, states),
+        cases={state: cases.get(state, 0) for state in states},
         queue=await _queue(session),
         workers=await workers(session),
         review=await _backlog(session, CaseRow.updated_at, CaseRow.state == CaseState.IN_REVIEW),
@@ -166,12 +167,6 @@ async def census(session: Session, states: Collection[CaseState] = OPEN) -> Cens
         updates=await _updates(session),
         is_paused=await session.get(PauseRow, EVERYWHERE) is not None,
     )
-
-
-async def _cases(session: Session, states: Collection[CaseState]) -> dict[CaseState, int]:
-    query = select(CaseRow.state, func.count()).where(CaseRow.state.in_(sorted(states))).group_by(CaseRow.state)
-    counts = {state: int(count) for state, count in await session.execute(query)}
-    return {state: counts.get(state, 0) for state in states}
 
 
 async def _queue(session: Session) -> dict[Priority, Backlog]:

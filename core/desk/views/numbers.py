@@ -7,9 +7,10 @@ these are kept.
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from statistics import fmean
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Select, Subquery, Text, and_, case, cast, exists, func, or_, select
@@ -20,6 +21,7 @@ from core.desk.rules.case_cards import Statistics
 from core.desk.rules.closures import CloseReason
 from core.desk.rules.numbers import AFTER_HOURS, LEAST, FollowUpCounts, Numbers, Rates, Share, Spent
 from core.desk.schema import ApprovalRow, AuditRow, CaseRow, OutcomeRow, SuggestionRow
+from core.desk.views.status import count_by_state
 from core.models import Intent, Kind, TargetGroup
 
 OWN_WORDS: Final = "own words"
@@ -43,7 +45,7 @@ class _CountedCases:
 async def statistics(session: Session, community_id: str, since: datetime) -> Statistics:
     """The numbers of the cases that were flagged in a community since a moment, whenever they were decided."""
     counted = _CountedCases(community_id, since)
-    by_state = await _by_state(session, counted)
+    by_state = await count_by_state(session, counted.are())
     approved, edited, first = await _approvals(session, counted)
     return Statistics(
         since=since,
@@ -57,12 +59,6 @@ async def statistics(session: Session, community_id: str, since: datetime) -> St
         share_edited=edited / approved if approved >= LEAST else None,
         share_first_rank=first / approved if approved >= LEAST else None,
     )
-
-
-async def _by_state(session: Session, counted: _CountedCases) -> dict[CaseState, int]:
-    query = select(CaseRow.state, func.count()).where(counted.are()).group_by(CaseRow.state)
-    counts = {state: int(count) for state, count in await session.execute(query)}
-    return {state: counts[state] for state in CaseState if state in counts}
 
 
 async def _by_group(session: Session, counted: _CountedCases) -> dict[TargetGroup, int]:
@@ -156,14 +152,11 @@ async def _median(session: Session, of: Select[float]) -> float | None:
     if count < LEAST:
         return None
     middle = select(spans.c.seconds).order_by(spans.c.seconds).offset((count - 1) // 2).limit(2 - count % 2)
-    return _mean(float(seconds) for seconds in await session.scalars(middle))
+    return fmean(await session.scalars(middle))
 
 
-def _mean(values: Iterable[float]) -> float:
-    numbers = list(values)
-    return sum(numbers) / len(numbers)
-
-
+PageEnd = tuple[datetime, str]
+"""When the last row of a page is from, and its id."""
 _PAGE: Final = 200
 _ANSWERED: Final = (
     CaseState.APPROVED, CaseState.SENDING, CaseState.POSTED, CaseState.SHADOWED, CaseState.RETRACTED, CaseState.UNKNOWN,
@@ -171,14 +164,6 @@ _ANSWERED: Final = (
 )  # fmt: skip
 _DRAFT_EDGES: Final = (10.0, 30.0, 60.0, 300.0, 1800.0)
 _DECISION_EDGES: Final = (300.0, 1800.0, 7200.0, 28800.0, 86400.0)
-
-
-@dataclass(frozen=True, slots=True)
-class PageEnd:
-    """The last row of a page."""
-
-    at: datetime
-    id: str
 
 
 @dataclass(slots=True)
@@ -245,7 +230,7 @@ async def add_drafts(
         if row.is_shown and row.is_decided and row.state in (*_ANSWERED, *_UNANSWERED):
             is_approved = row.state in _ANSWERED
             _add(into, document, row.draft_rank if is_approved else None, is_approved, is_approved and bool(row.edited))
-    return PageEnd(rows[-1].created_at, rows[-1].id) if len(rows) == _PAGE else None
+    return (rows[-1].created_at, rows[-1].id) if len(rows) == _PAGE else None
 
 
 def _newest_of_case(what: Any, at: Any, of: Any) -> Any:
@@ -265,7 +250,7 @@ def _is_decision(states: Sequence[CaseState]) -> ColumnElement[bool]:
 
 
 def _from(query: Any, at: Any, key: Any, after: PageEnd | None) -> Any:
-    return query if after is None else query.where(or_(at > after.at, and_(at == after.at, key > after.id)))
+    return query if after is None else query.where(or_(at > after[0], and_(at == after[0], key > after[1])))
 
 
 def _read(document: str) -> dict[str, Any]:
@@ -332,7 +317,7 @@ async def add_closed(
             if until <= session.moment:
                 count[0] += any(row.closed_at < at <= until for at in flagged[row.author])
                 count[1] += 1
-    return PageEnd(rows[-1].created_at, rows[-1].id) if len(rows) == _PAGE else None
+    return (rows[-1].created_at, rows[-1].id) if len(rows) == _PAGE else None
 
 
 async def numbers(session: Session, community_id: str, since: datetime, read: Tallies) -> Numbers:

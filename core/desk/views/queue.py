@@ -26,10 +26,11 @@ from core.desk.schema import (
     PreviewRow,
     SuggestionRow,
 )
+from core.desk.store import holds as store_holds
 from core.desk.store import outbox
 from core.desk.store.cases import DRAFT, Case
 from core.desk.store.communities import EVERYWHERE
-from core.desk.store.people import known_pseudonym, name_of
+from core.desk.store.people import known_pseudonym
 from core.desk.store.suggestions import latest_suggestion, preview_of
 from core.desk.upkeep.retention import RetentionPeriods
 from core.desk.views.cards import replies_in
@@ -225,30 +226,20 @@ async def _oldest(session: Session, places: Collection[CommunityRow]) -> datetim
 
 async def _row(session: Session, row: CaseRow, keeping: RetentionPeriods) -> QueuedCase:
     reading, drafts = await said_of(session, row.id)
-    held = row.held_by is not None and row.held_until is not None and row.held_until > session.moment
-    holder = None
-    if held and row.held_by is not None and row.held_until is not None:
-        holder = Holder(await name_of(session, row.community_id, row.held_by), row.held_until)
+    sent = await outbox.newest(session, row.id) if row.state is CaseState.APPROVED else None
     return QueuedCase(
         case_id=row.id,
         place=CommunityRef(row.platform, row.community),
         state=row.state,
         opened_at=row.created_at,
-        holder=holder,
+        holder=await store_holds.holder(session, row),
         severity=None if reading is None else reading.severity,
         group=None if reading is None else reading.target_group,
         gist=gist_of(reading),
         drafts=drafts,
         waits_until=await waits_until(session, row, keeping),
-        reply=await _reply(session, row) if row.state is CaseState.APPROVED else None,
+        reply=None if sent is None else (await replies_in(session, row.community_id))(sent, row.ref),
     )
-
-
-async def _reply(session: Session, row: CaseRow) -> ReplyNow | None:
-    sent = await outbox.newest(session, row.id)
-    if sent is None:
-        return None
-    return (await replies_in(session, row.community_id))(sent, row.ref)
 
 
 async def waits_until(session: Session, case: CaseRow | Case, keeping: RetentionPeriods) -> datetime | None:

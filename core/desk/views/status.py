@@ -7,7 +7,7 @@ from datetime import datetime
 from statistics import fmean
 from typing import Final
 
-from sqlalchemy import and_, func, or_, select
+from sqlalchemy import ColumnElement, and_, func, or_, select
 
 from core.desk.database.connection import Session
 from core.desk.rules.approval import CaseState
@@ -27,22 +27,24 @@ STOPPED = sentence("its worker was stopped")
 
 async def status(session: Session, community: communities.Community) -> DeskStatus:
     paused = await communities.paused(session, [community.id])
+    in_review = select(func.min(CaseRow.created_at)).filter_by(community_id=community.id, state=CaseState.IN_REVIEW)
     return DeskStatus(
-        by_state=await _by_state(session, community.id),
+        by_state=await count_by_state(session, CaseRow.community_id == community.id),
         expected_seconds=await expected_seconds(session, DRAFT, community.id, Priority.FLAGGED),
         model_trouble=await _trouble(session, community.id),
         is_posting=community.is_posting,
         discloses=community.discloses,
         is_paused_here=community.id in paused,
         is_paused_everywhere=communities.EVERYWHERE in paused,
-        oldest_in_review=await _oldest_in_review(session, community.id),
+        oldest_in_review=await session.scalar(in_review),
         card_trouble=await trouble_in(session, community.id, review_channel(community.policy)),
         platform_troubles=await troubles(session),
     )
 
 
-async def _by_state(session: Session, community_id: str) -> dict[CaseState, int]:
-    query = select(CaseRow.state, func.count()).filter_by(community_id=community_id).group_by(CaseRow.state)
+async def count_by_state(session: Session, which: ColumnElement[bool]) -> dict[CaseState, int]:
+    """How many cases are in each state, in the order of the states; those that none is in are left out."""
+    query = select(CaseRow.state, func.count()).where(which).group_by(CaseRow.state)
     counted = {state: int(count) for state, count in await session.execute(query)}
     return {state: counted[state] for state in CaseState if state in counted}
 
@@ -70,11 +72,6 @@ async def _trouble(session: Session, community_id: str) -> str:
         .limit(1)
     )
     return await session.scalar(query if ended_at is None else query.where(JobRow.updated_at > ended_at)) or ""
-
-
-async def _oldest_in_review(session: Session, community_id: str) -> datetime | None:
-    query = select(func.min(CaseRow.created_at)).filter_by(community_id=community_id, state=CaseState.IN_REVIEW)
-    return await session.scalar(query)
 
 
 _TIMED: Final = 20
