@@ -116,22 +116,34 @@ class ApiTokens:
         if len(label) > _MOST_LABEL or (label and not label.isprintable()):
             raise BadInput("This cannot be what a token is for.", remedy=f"Say it in {_MOST_LABEL} visible characters.")
 
-        async def work(session: Session) -> str | None:
-            if await accounts.find(session, account) is None:
-                return None
-            return await make(session, account, label, scopes, timedelta(days=days))
+        name, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
 
-        secret = await self._database.run("make a token", work)
-        if secret is None:
+        async def work(session: Session) -> bool:
+            if await accounts.find(session, account) is None:
+                return False
+            await session.execute(delete(ApiTokenRow).where(ApiTokenRow.expires_at <= session.moment))
+            ends = session.moment + timedelta(days=days)
+            own = {"id": name, "secret": _hash(secret), "account": account, "label": label}
+            said = " ".join(sorted(scopes))
+            session.add(ApiTokenRow(**own, scopes=said, created_at=session.moment, expires_at=ends))
+            await session.flush()
+            return True
+
+        if not await self._database.run("make a token", work):
             raise BadInput(f"There is no account {account}.", remedy="antiphon web list shows them.")
-        return secret
+        return f"antiphon_{name}_{secret}"
 
     async def listed(self) -> list[ApiToken]:
-        return await self._database.run("list tokens", every)
+        async def work(session: Session) -> list[ApiToken]:
+            rows = await session.scalars(select(ApiTokenRow).order_by(ApiTokenRow.account, ApiTokenRow.created_at))
+            return [_read(row) for row in rows]
+
+        return await self._database.run("list tokens", work)
 
     async def revoke(self, name: str) -> bool:
         """End a token at once; ``False`` if there is none of this id."""
-        return await self._database.run("revoke a token", lambda session: revoke(session, name))
+        query = delete(ApiTokenRow).where(ApiTokenRow.id == name).returning(ApiTokenRow.id)
+        return await self._database.run("revoke a token", lambda session: session.scalar(query)) is not None
 
     async def bearer(self, token: str) -> Bearer | None:
         """Whose token it is; ``None`` if it is none, was revoked, is too old, or its account has no role any more.
@@ -140,7 +152,7 @@ class ApiTokens:
         """
 
         async def work(session: Session) -> tuple[ApiToken, bool, accounts.Account] | None:
-            use = await of(session, token)
+            use = await _used(session, token)
             account = None if use is None else await accounts.find(session, use[0].account)
             return None if use is None or account is None else (*use, account)
 
@@ -155,30 +167,11 @@ class ApiTokens:
         return Bearer(Visitor(account.name, account.people, account.wants), allowed)
 
 
-async def make(session: Session, account: str, label: str, scopes: Collection[Scope], lasts: timedelta) -> str:
-    """A new token of an account, which is kept nowhere; tokens whose time is over are forgotten."""
-    await session.execute(delete(ApiTokenRow).where(ApiTokenRow.expires_at <= session.moment))
-    name, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
-    session.add(
-        ApiTokenRow(
-            id=name,
-            secret=_hash(secret),
-            account=account,
-            label=label,
-            scopes=" ".join(sorted(scopes)),
-            created_at=session.moment,
-            expires_at=session.moment + lasts,
-        )
-    )
-    await session.flush()
-    return f"antiphon_{name}_{secret}"
-
-
 def _hash(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-async def of(session: Session, token: str) -> tuple[ApiToken, bool] | None:
+async def _used(session: Session, token: str) -> tuple[ApiToken, bool] | None:
     """What a token may do, which then was used, and whether it was not for a minute; ``None`` if it is not valid."""
     parts = _TOKEN.fullmatch(token)
     row = None if parts is None else await session.get(ApiTokenRow, parts[1], populate_existing=True)
@@ -195,17 +188,6 @@ async def of(session: Session, token: str) -> tuple[ApiToken, bool] | None:
 def _read(row: ApiTokenRow) -> ApiToken:
     scopes = frozenset(Scope(scope) for scope in row.scopes.split())
     return ApiToken(row.id, row.account, row.label, scopes, row.expires_at, row.used_at)
-
-
-async def every(session: Session) -> list[ApiToken]:
-    rows = await session.scalars(select(ApiTokenRow).order_by(ApiTokenRow.account, ApiTokenRow.created_at))
-    return [_read(row) for row in rows]
-
-
-async def revoke(session: Session, name: str) -> bool:
-    """Forget a token by its id; ``False`` if there is none."""
-    deleted = await session.execute(delete(ApiTokenRow).where(ApiTokenRow.id == name).returning(ApiTokenRow.id))
-    return deleted.first() is not None
 
 
 def check_password(password: str) -> None:
@@ -377,12 +359,8 @@ class WebAccounts:
         for person in account.people:
             for community in every:
                 if community.platform == person.platform:
-                    await self._refreshed(community, person)
-
-    async def _refreshed(self, community: communities.Community, person: Person) -> None:
-        if self._live_roles is not None:
-            with contextlib.suppress(PlatformUnavailable):
-                await self._live_roles.refresh(community, [person])
+                    with contextlib.suppress(PlatformUnavailable):
+                        await self._live_roles.refresh(community, [person])
 
     async def _of_nobody(self) -> str:
         """The hash that is checked where there is no account, so that nobody learns which names there are."""

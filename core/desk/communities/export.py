@@ -12,7 +12,6 @@ import re
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import partial
@@ -37,6 +36,8 @@ _PAGE: Final = 200
 _FORMULA: Final = re.compile(r"\A'*[=+\-@\t\r]")
 
 Row = dict[str, Any]
+_PageEnd = tuple[datetime, str]
+"""When the last case of a page is from, and its id."""
 
 
 class Format(StrEnum):
@@ -52,14 +53,6 @@ COLUMNS: Final = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class _PageEnd:
-    """The last row of a page."""
-
-    created_at: datetime
-    id: str
-
-
 async def export(database: Database, community_id: str, *, by: Person | None = None) -> AsyncIterator[Row]:
     """The cases of a community, oldest first, one row each; ``None`` in a column without a value.
 
@@ -73,12 +66,12 @@ async def export(database: Database, community_id: str, *, by: Person | None = N
 
     async def begin(session: Session) -> None:
         await load(session, community_id)
-        actor = "terminal" if by is None else await _allowed(session, community_id, by)
+        actor = "terminal" if by is None else await require_on_community(session, community_id, by, OnCommunity.EXPORT)
         await write(session, EXPORTS, actor=actor, reason=f"exported {community_id}, pseudonymised")
 
     async def page(session: Session, after: _PageEnd | None) -> tuple[list[Row], _PageEnd | None]:
         if by is not None:
-            await _allowed(session, community_id, by)
+            await require_on_community(session, community_id, by, OnCommunity.EXPORT)
         return await _page(session, community_id, after)
 
     await database.run("begin an export", begin)
@@ -91,10 +84,6 @@ async def export(database: Database, community_id: str, *, by: Person | None = N
             return
 
 
-async def _allowed(session: Session, community_id: str, by: Person) -> str:
-    return await require_on_community(session, community_id, by, OnCommunity.EXPORT)
-
-
 async def _page(session: Session, community_id: str, after: _PageEnd | None) -> tuple[list[Row], _PageEnd | None]:
     query = (
         select(CaseRow)
@@ -104,11 +93,11 @@ async def _page(session: Session, community_id: str, after: _PageEnd | None) -> 
         .limit(_PAGE)
     )
     if after is not None:
-        is_later = (CaseRow.created_at == after.created_at) & (CaseRow.id > after.id)
-        query = query.where(or_(CaseRow.created_at > after.created_at, is_later))
+        at, last = after
+        query = query.where(or_(CaseRow.created_at > at, (CaseRow.created_at == at) & (CaseRow.id > last)))
     cases = list(await session.scalars(query))
     rows = [await _row(session, case) for case in cases]
-    return rows, _PageEnd(cases[-1].created_at, cases[-1].id) if len(cases) == _PAGE else None
+    return rows, (cases[-1].created_at, cases[-1].id) if len(cases) == _PAGE else None
 
 
 async def _row(session: Session, case: CaseRow) -> Row:
@@ -172,7 +161,7 @@ async def _pseudonym(session: Session, person: str | None) -> str | None:
 
 def _suggestion(document: str | None) -> Suggestion | None:
     try:
-        return None if document is None else suggestion_from_json(document)
+        return suggestion_from_json(document) if document else None
     except StoreUnavailable:
         return None  # from an older version: the rest of the row can still be read
 
@@ -298,10 +287,7 @@ async def lessons(database: Database, community_id: str) -> AsyncIterator[dict[s
 
 
 def _lesson(approval: ApprovalRow, case: CaseRow, document: str | None) -> dict[str, Any]:
-    try:
-        suggestion = suggestion_from_json(document) if document else None
-    except StoreUnavailable:
-        suggestion = None  # from an older version: what was approved can still be read
+    suggestion = _suggestion(document)
     drafts = suggestion.drafts if suggestion else ()
     return {
         "moderator": approval.moderator,

@@ -208,10 +208,15 @@ class Governance:
 
         def choose(policy: CommunityPolicy) -> Mapping[str, object]:
             fields = changes if isinstance(changes, Mapping) else changes(policy)
-            _check_texts(fields)
+            for text in _texts(fields):
+                check_text(text)
             return fields
 
-        place = await self._community(platform, community, by, is_owner=is_owner)
+        if is_owner and by.platform == platform:  # who administers the community there is an admin here
+            place = await self._live_roles.known(platform, community)
+            await keep_native(self._database, place.id, by, frozenset({Role.ADMIN}))
+        else:
+            place = await self._live_roles.refresh_in(platform, community, by)
         return await self._desk.configure(place.id, choose, by)
 
     async def set_posting(self, platform: str, community: str, is_posting: bool, by: Person, note: str = "") -> None:
@@ -290,24 +295,11 @@ class Governance:
         place = await self._live_roles.refresh_in(platform, community, by)
         return await write_export(export(self._database, place.id, by=by), to, how)
 
-    async def _community(self, platform: str, community: str, by: Person, *, is_owner: bool) -> Community:
-        """The community, after storing the roles of the person who asks; a platform administrator is an admin here."""
-        if not is_owner or by.platform != platform:
-            return await self._live_roles.refresh_in(platform, community, by)
-        place = await self._live_roles.known(platform, community)
-        await keep_native(self._database, place.id, by, frozenset({Role.ADMIN}))
-        return place
-
 
 async def _require(session: Session, community: Community, by: Person, action: OnCase | OnCommunity) -> str:
     if isinstance(action, OnCase):
         return await people.require_on_case(session, community.id, by, action)
     return await people.require_on_community(session, community.id, by, action)
-
-
-def _check_texts(changes: Mapping[str, object]) -> None:
-    for text in _texts(changes):
-        check_text(text)
 
 
 def _texts(value: object) -> Iterator[str]:

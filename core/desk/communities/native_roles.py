@@ -58,7 +58,8 @@ class LiveRoles:
         Raises:
             PlatformUnavailable: it cannot say; the roles that it gave before must not be relied on.
         """
-        roles = [(person, await self._roles(community, person)) for person in _each_once(people)]
+        each = {(person.platform, person.user): person for person in reversed(people)}
+        roles = [(person, await self._roles(community, person)) for person in reversed(each.values())]
 
         async def work(session: Session) -> None:
             for person, has in roles:
@@ -68,11 +69,8 @@ class LiveRoles:
 
     async def _roles(self, community: communities.Community, person: Person) -> frozenset[Role]:
         source = self._sources.get(community.platform) if person.platform == community.platform else None
-        return frozenset() if source is None else await self._native_roles(source, community, person)
-
-    async def _native_roles(
-        self, source: RoleSource, community: communities.Community, person: Person
-    ) -> frozenset[Role]:
+        if source is None:
+            return frozenset()
         await reach("ask for roles: before the call")
         try:
             async with asyncio.timeout(_ANSWER_SECONDS):
@@ -88,14 +86,6 @@ class LiveRoles:
             ) from err
         await reach("ask for roles: after the call")
         return roles
-
-
-def _each_once(people: Sequence[Person]) -> list[Person]:
-    """Everybody once, by the name that they have first."""
-    people_by_id: dict[tuple[str, str], Person] = {}
-    for person in people:
-        people_by_id.setdefault((person.platform, person.user), person)
-    return list(people_by_id.values())
 
 
 async def keep_native(database: Database, community_id: str, person: Person, roles: frozenset[Role]) -> None:
