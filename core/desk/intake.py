@@ -259,11 +259,7 @@ class Intake:
         asker = Person(post.ref.platform, post.flagged_by)
         if self._live_roles is not None:
             await self._live_roles.refresh_in(post.ref.platform, post.ref.community, asker)
-
-        async def work(session: Session) -> bool:
-            return await is_enough(session, post, self._flags_per_hour)
-
-        return await self._database.run("count a flag", work)
+        return await self._database.run("count a flag", lambda session: is_enough(session, post, self._flags_per_hour))
 
     async def _flag(self, post: FlaggedPost) -> store.Case:
         answer: asyncio.Future[store.Case] = asyncio.get_running_loop().create_future()

@@ -17,11 +17,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import JSON, URL, ColumnElement, Float, cast, exc, extract, func, inspect, literal
+from sqlalchemy import JSON, URL, ColumnElement, Float, cast, event, exc, extract, func, inspect, literal
 from sqlalchemy.dialects.postgresql import insert as insert_postgresql
 from sqlalchemy.dialects.sqlite import insert as insert_sqlite
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
+from sqlalchemy.orm import ORMExecuteState
+from sqlalchemy.orm import Session as SyncSession
 
 from core.desk.database import postgresql, sqlite
 from core.desk.database.revisions import check_revision, may_use, newest, revision, upgrade
@@ -95,9 +97,21 @@ _REMEDIES: Final = {
 _ELSEWHERE: Final = "Check the database, the disk or the network between, then start Antiphon again."
 
 
+class _SyncSession(SyncSession):
+    """What SQLAlchemy works with behind a ``Session``."""
+
+
+@event.listens_for(_SyncSession, "do_orm_execute")
+def _fetch(state: ORMExecuteState) -> None:
+    """Bring the rows that a session holds up to date with each change of the database, unless it says otherwise."""
+    if (state.is_update or state.is_delete) and "synchronize_session" not in state.execution_options:
+        state.update_execution_options(synchronize_session="fetch")
+
+
 class Session(AsyncSession):
     """One transaction. ``moment`` is its time, by the database's clock if it has one; ``secret`` hashes ids."""
 
+    sync_session_class = _SyncSession
     moment: datetime
     secret: bytes
 
@@ -362,6 +376,14 @@ async def insert_or_add(
         insert = _insert(session, table)
         more = {counter: table.__table__.c[counter] + insert.excluded[counter]}
         await session.execute(insert.on_conflict_do_update(index_elements=list(unique), set_=more), rows)
+
+
+async def insert_or_set(
+    session: Session, table: type[Base], key: dict[str, Any], values: dict[str, Any], **only_new: Any
+) -> None:
+    """Insert a row; one with the same ``key`` gets these values instead, without those that are for a new row only."""
+    insert = _insert(session, table).values(**key, **values, **only_new)
+    await session.execute(insert.on_conflict_do_update(index_elements=list(key), set_=values))
 
 
 def seconds_between(session: Session, start: ColumnElement[Any], end: ColumnElement[Any]) -> ColumnElement[float]:

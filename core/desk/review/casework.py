@@ -120,8 +120,7 @@ async def note_original(session: Session, ref: PostRef, text: str | None, revisi
     now = _compared(row, text, revision)
     if now is row.original or row.erased_at is not None:
         return
-    changed = update(CaseRow).where(CaseRow.id == case.id).values(original=now)
-    await session.execute(changed, execution_options={"synchronize_session": "fetch"})
+    await session.execute(update(CaseRow).where(CaseRow.id == case.id).values(original=now))
     await store.touch(session, case.id)
     if now in _REASONS and case.state is CaseState.APPROVED:
         reason = _REASONS[now]

@@ -249,13 +249,12 @@ class DeskOverview:
         hides: HiddenCategories = NOTHING_HIDDEN,
     ) -> Queue:
         """A page of what waits, of all their communities or of one; of a page that there is not, the last one."""
-
-        async def work(session: Session) -> Queue:
-            return await queue.queue(
+        return await self._database.run(
+            "list what waits",
+            lambda session: queue.queue(
                 session, people, self._keeping, platform=platform, community=community, page=page, hides=hides
-            )
-
-        return await self._database.run("list what waits", work)
+            ),
+        )
 
     async def reader(self, people: tuple[Person, ...], platform: str, community: str) -> Person | None:
         """Who of them may read cases of a community, as its own platform knows them or as another; ``None`` if none."""

@@ -83,8 +83,8 @@ async def claim(session: Session, case_id: str, kind: str, about: str, again_wit
 
 
 async def was_said(session: Session, case_id: str, kind: str, about: str) -> None:
-    change = update(NoticeRow).filter_by(case_id=case_id, kind=kind, about=about).values(said_at=session.moment)
-    await session.execute(change, execution_options={"synchronize_session": False})
+    key = {"case_id": case_id, "kind": kind, "about": about}
+    await session.execute(update(NoticeRow).filter_by(**key).values(said_at=session.moment))
 
 
 async def was_not_said(session: Session, case_id: str, kind: str, about: str) -> None:

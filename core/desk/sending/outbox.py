@@ -22,7 +22,7 @@ from core.desk.rules.closures import RetractReason
 from core.desk.rules.input_checks import check_note, check_text
 from core.desk.rules.platforms import ChatPlatform, RoleSource
 from core.desk.rules.policy import CommunityPolicy
-from core.desk.rules.roles import OnCase, Person, Role
+from core.desk.rules.roles import OnCase, Person
 from core.desk.runtime import metrics
 from core.desk.runtime.lease import pause
 from core.desk.runtime.logs import about
@@ -50,10 +50,6 @@ class Ledger:
         self._database = database
         self._rules = rules
 
-    async def due(self) -> dict[str, str]:
-        """The approvals whose replies may be sent now, with their platforms."""
-        return await self._database.run("look for due replies", store.due)
-
     # Before the call
 
     async def look(self, approval_id: str) -> Entry | Delivery | None:
@@ -74,10 +70,6 @@ class Ledger:
             return [person for person in people if person is not None]
 
         return await self._database.run("look up who approved", work)
-
-    async def keep_roles(self, entry: Entry, person: Person, roles: frozenset[Role]) -> None:
-        """Store the roles that a person has by the platform's own rights."""
-        await keep_native(self._database, entry.case.community_id, person, roles)
 
     async def policy(self, entry: Entry) -> CommunityPolicy:
         """What the community of a reply set."""
@@ -186,10 +178,6 @@ class UnknownSends:
     def __init__(self, database: Database, rules: Rules) -> None:
         self._database = database
         self._rules = rules
-
-    async def interrupted(self) -> dict[str, str]:
-        """The approvals whose sends were not finished and that no process looks after, with their platforms."""
-        return await self._database.run("look for interrupted sends", store.interrupted)
 
     async def take_over(self, approval_id: str, serves: Callable[[PostRef], bool]) -> SendLease | Delivery | None:
         """Take over a send whose sender is gone; ``None`` if another process took it, or should.
@@ -354,6 +342,7 @@ class Outbox:
     ) -> None:
         self._gate = Gate(platforms, role_sources or {}, timeout_seconds, on_fault)
         rules = Rules(limits or SendLimits(), timeout_seconds, retry_seconds, max_attempts)
+        self._database = database
         self._ledger = Ledger(database, rules)
         self._unknown = UnknownSends(database, rules)
         self._retractions = Retractions(database, self._gate, rules)
@@ -384,14 +373,16 @@ class Outbox:
         Raises:
             StoreUnavailable: the database does not answer. A send that had begun is left for ``recover``.
         """
-        return await self._each(await self._ledger.due(), of, self._send)
+        due = await self._database.run("look for due replies", store.due)
+        return await self._each(due, of, self._send)
 
     async def recover(self, of: Platforms = every) -> list[Delivery]:
         """Settle the sends that were interrupted or got no answer, once their sender's lease is over.
 
         The reply is read back; one that is not found is sent again under its key, inside the platform's window only.
         """
-        return await self._each(await self._unknown.interrupted(), of, self._recover)
+        interrupted = await self._database.run("look for interrupted sends", store.interrupted)
+        return await self._each(interrupted, of, self._recover)
 
     async def retract_reply(
         self, case_id: str, version: int, by: Person, reason: RetractReason, note: str = ""
@@ -504,7 +495,8 @@ class Outbox:
         self._gate.check(entry.reply(), await self._ledger.policy(entry))
         if self._gate.knows_roles(ref):
             for person in await self._ledger.approvers(entry):
-                await self._ledger.keep_roles(entry, person, await self._gate.roles(ref, person.user))
+                roles = await self._gate.roles(ref, person.user)
+                await keep_native(self._database, entry.case.community_id, person, roles)
         try:
             original = await self._gate.read(ref)
         except errors.TextHidden as hidden:

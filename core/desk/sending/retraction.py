@@ -86,10 +86,9 @@ class Retractions:
         return await self._database.run("ask for a retraction", work)
 
     async def _take(self, kinds: Sequence[str]) -> jobs.Job | None:
-        async def work(session: Session) -> jobs.Job | None:
-            return await jobs.take(session, kinds, self._owner, self._rules.lease)
-
-        return await self._database.run("take a retraction", work)
+        return await self._database.run(
+            "take a retraction", lambda session: jobs.take(session, kinds, self._owner, self._rules.lease)
+        )
 
     async def _try(self, job: jobs.Job) -> None:
         """Make the call once, look at the platform if it got no answer, and record the outcome."""
@@ -184,7 +183,4 @@ async def _standing(session: Session, case_id: str) -> Delivery:
 
 async def _forget_note(session: Session, job: jobs.Job) -> None:
     """Remove what the person typed from the job: from here on it is in the audit log, where it can be erased."""
-    payload = {**job.payload, "note": ""}
-    await session.execute(
-        update(JobRow).filter_by(id=job.id).values(payload=payload).execution_options(synchronize_session="fetch")
-    )
+    await session.execute(update(JobRow).filter_by(id=job.id).values(payload={**job.payload, "note": ""}))

@@ -180,8 +180,7 @@ async def account_of(session: Session, secret: str, *, is_idle: bool = False) ->
 
 async def say(session: Session, secret: str, message: str) -> None:
     """Keep a sentence for the next page of a session; "" once it was said."""
-    changed = update(WebSessionRow).where(WebSessionRow.id == _hash(secret)).values(said=message)
-    await session.execute(changed.execution_options(synchronize_session="fetch"))
+    await session.execute(update(WebSessionRow).where(WebSessionRow.id == _hash(secret)).values(said=message))
 
 
 async def end(session: Session, secret: str) -> None:
@@ -198,4 +197,4 @@ async def prefer(session: Session, secret: str, wanted: Preferences) -> None:
             language=wanted.language, has_keys=wanted.has_keys, is_quiet=wanted.is_quiet, hides=_hidden(wanted.hides)
         )
     )
-    await session.execute(changed.execution_options(synchronize_session="fetch"))
+    await session.execute(changed)

@@ -86,8 +86,9 @@ async def keep_first(session: Session, case: Case, first: First) -> None:
         is_over = or_(
             FirstApprovalRow.expires_at <= session.moment, FirstApprovalRow.policy_version != first.policy_version
         )
-        again = update(FirstApprovalRow).filter_by(**key).where(is_over).values(values)
-        again = again.returning(FirstApprovalRow.case_id).execution_options(synchronize_session="fetch")
+        again = (
+            update(FirstApprovalRow).filter_by(**key).where(is_over).values(values).returning(FirstApprovalRow.case_id)
+        )
         if (await session.execute(again)).first() is None:
             return
     await touch(session, case.id)
@@ -108,7 +109,7 @@ async def end_firsts(session: Session, limit: int) -> int:
         over = delete(FirstApprovalRow).where(
             FirstApprovalRow.case_id.in_(case_ids), FirstApprovalRow.expires_at <= session.moment
         )
-        await session.execute(over, execution_options={"synchronize_session": "fetch"})
+        await session.execute(over)
         await touch(session, *case_ids)
     return len(case_ids)
 

@@ -54,17 +54,7 @@ async def record(
     change: Change | None = None,
 ) -> None:
     """Add the line ``seq`` to a stream; ``note`` is kept apart, so that it can be erased."""
-    entry = AuditEntry(
-        version=seq,
-        from_state=None,
-        to_state=None,
-        actor=actor,
-        reason=reason,
-        at=session.moment,
-        note=note,
-        change=change,
-    )
-    await record_all(session, [entry], [stream])
+    await record_all(session, [AuditEntry(seq, None, None, actor, reason, session.moment, note, change)], [stream])
 
 
 async def record_all(session: Session, new: Sequence[AuditEntry], streams: Sequence[str]) -> None:

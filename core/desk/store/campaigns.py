@@ -98,17 +98,7 @@ async def fold(
 async def write(session: Session, folding: Folds) -> None:
     """Store what ``fold`` decided, after the cases were made."""
     now = session.moment
-    campaigns = [
-        {
-            "id": own.id,
-            "community_id": own.community_id,
-            "lead_case_id": own.lead_case_id,
-            "posts": 1,
-            "created_at": now,
-            "updated_at": now,
-        }
-        for own in folding.begun
-    ]
+    campaigns = [_row(session, own.id, own.community_id, own.lead_case_id) for own in folding.begun]
     bands = [
         {"community_id": own.community_id, "band": mark, "campaign_id": own.id, "begun_at": now}
         for own in folding.begun
@@ -124,7 +114,6 @@ async def write(session: Session, folding: Folds) -> None:
             update(CaseRow)
             .where(CaseRow.id == own.lead_case_id, CaseRow.campaign_id.is_(None))
             .values(campaign_id=own.id)
-            .execution_options(synchronize_session=False)
         )
 
 
@@ -182,6 +171,11 @@ def _hashes(session: Session, case: NewCase | Case, likeness: Likeness) -> tuple
     )
 
 
+def _row(session: Session, campaign_id: str, community_id: str, lead_case_id: str) -> dict[str, object]:
+    own, now = {"id": campaign_id, "community_id": community_id, "lead_case_id": lead_case_id}, session.moment
+    return {**own, "posts": 1, "created_at": now, "updated_at": now}
+
+
 async def _grow(session: Session, campaign_id: str, posts: int) -> None:
     await session.execute(
         update(CampaignRow)
@@ -198,12 +192,7 @@ async def load(session: Session, campaign_id: str) -> Campaign:
 
 async def leave(session: Session, case: Case) -> None:
     if case.campaign_id is not None:
-        await session.execute(
-            update(CaseRow)
-            .where(CaseRow.id == case.id)
-            .values(campaign_id=None)
-            .execution_options(synchronize_session=False)
-        )
+        await session.execute(update(CaseRow).where(CaseRow.id == case.id).values(campaign_id=None))
         await _grow(session, case.campaign_id, -1)
         await touch(session, (await load(session, case.campaign_id)).lead_case_id)
 
@@ -216,9 +205,7 @@ async def remember(session: Session, case: Case) -> None:
     campaign = await _led_by(session, case.id)
     if campaign is None:
         campaign = uuid4().hex
-        now = session.moment
-        row = {"lead_case_id": case.id, "posts": 1, "created_at": now, "updated_at": now}
-        await session.execute(insert(CampaignRow), [{"id": campaign, "community_id": case.community_id} | row])
+        await session.execute(insert(CampaignRow), [_row(session, campaign, case.community_id, case.id)])
     await session.execute(delete(CampaignBandRow).where(CampaignBandRow.campaign_id == campaign))
     until = session.moment + _REMEMBERED
     bands = [

@@ -265,8 +265,7 @@ async def _follow(session: Session, old: CaseState, case: Case, reason: str) -> 
         is_shadowed = new is CaseState.SHADOWED
         await _cancel_waiting(session, case.id, OutboxState.SHADOWED if is_shadowed else OutboxState.CANCELLED, reason)
     if old is CaseState.DRAFTING:
-        preview = delete(PreviewRow).where(PreviewRow.case_id == case.id)
-        await session.execute(preview, execution_options={"synchronize_session": "fetch"})
+        await session.execute(delete(PreviewRow).where(PreviewRow.case_id == case.id))
     if old in (CaseState.QUEUED, CaseState.DRAFTING) and new in CLOSED:
         await jobs.cancel_of_case(session, case.id, DRAFT)
     if new is CaseState.QUEUED and old is not CaseState.DRAFTING:
@@ -287,7 +286,6 @@ async def _cancel_waiting(session: Session, case_id: str, state: OutboxState, re
         update(OutboxRow)
         .where(OutboxRow.approval_id.in_(approvals), OutboxRow.state == OutboxState.QUEUED)
         .values(state=state, error=reason, updated_at=session.moment)
-        .execution_options(synchronize_session="fetch")
     )
 
 
@@ -335,7 +333,7 @@ async def set_wish(session: Session, case_id: str, wish: models.Wish) -> None:
     """
     check_wish(wish)
     query = update(CaseRow).where(CaseRow.id == case_id, CaseRow.erased_at.is_(None)).values(wish=wish_to_json(wish))
-    changed = await session.execute(query.returning(CaseRow.id).execution_options(synchronize_session="fetch"))
+    changed = await session.execute(query.returning(CaseRow.id))
     if changed.first() is None:
         await load(session, case_id)
         raise NotAllowed(
@@ -346,12 +344,7 @@ async def set_wish(session: Session, case_id: str, wish: models.Wish) -> None:
 
 async def set_priority(session: Session, case_id: str, priority: models.Priority) -> None:
     """Record that a case is more urgent than before."""
-    await session.execute(
-        update(CaseRow)
-        .where(CaseRow.id == case_id)
-        .values(priority=int(priority))
-        .execution_options(synchronize_session="fetch")
-    )
+    await session.execute(update(CaseRow).where(CaseRow.id == case_id).values(priority=int(priority)))
 
 
 def wish_to_json(wish: models.Wish) -> dict[str, Any]:

@@ -23,7 +23,6 @@ ERASED: Final = "[erased]"
 """The text that replaces a person's words."""
 FORGOTTEN: Final = "erased-"
 """How the id of a post begins that can no longer be found on its platform."""
-"""The reason in the last audit line of a case that is gone."""
 WORDS: Final = (
     "cases", "suggestions", "previews", "claim_choices", "proposals", "approvals", "notes", "jobs", "memberships",
     "persons", "prepared_replies", "own_cards", "flaggers", "updates", "accounts", "account_people", "web_sessions",
@@ -50,7 +49,6 @@ async def erase_case(session: Session, case_id: str, *, is_final: bool = True) -
         update(schema.CaseRow)
         .where(schema.CaseRow.id == case_id)
         .values(nothing | {"erased_at": erased_at, "unshown": schema.CaseRow.unshown + 1})
-        .execution_options(synchronize_session="fetch")
     )
     # The card itself is shown once more, without words: a digest of them would tell a guess from another.
     await session.execute(update(schema.ReviewCardRow).where(schema.ReviewCardRow.case_id == case_id).values(digest=""))
@@ -62,10 +60,7 @@ async def erase_case(session: Session, case_id: str, *, is_final: bool = True) -
     await forget_lead(session, case_id)
     if is_final:
         await session.execute(
-            update(schema.ApprovalRow)
-            .where(schema.ApprovalRow.case_id == case_id)
-            .values(text="", footer="", quote="")
-            .execution_options(synchronize_session="fetch")
+            update(schema.ApprovalRow).where(schema.ApprovalRow.case_id == case_id).values(text="", footer="", quote="")
         )
     await session.flush()
 

@@ -27,7 +27,6 @@ async def label(session: Session, case: Case, is_hateful: bool | None) -> None:
         update(CaseRow)
         .where(CaseRow.id == case.id)
         .values(is_hateful=is_hateful, labelled_at=None if is_hateful is None else session.moment)
-        .execution_options(synchronize_session="fetch")
     )
 
 

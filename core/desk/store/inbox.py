@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from sqlalchemy import delete, func, or_, select, update
 
-from core.desk.database.connection import Database, Session, insert_all_new, insert_new
+from core.desk.database.connection import Database, Session, insert_all_new, insert_or_set
 from core.desk.rules.platforms import ArrivedUpdate, WaitingUpdate
 from core.desk.schema import OffsetRow, UpdateRow, UpdateState
 from core.desk.store.leadership import Office
@@ -49,7 +49,7 @@ class StoredInbox:
             await session.execute(outdated.where(_is_old(session), UpdateRow.state != UpdateState.WAITING))
             await insert_all_new(session, UpdateRow, [self._row(session, each) for each in updates], *_KEY)
             if cursor is not None:
-                await self._store_cursor(session, cursor)
+                await insert_or_set(session, OffsetRow, self._own, {"cursor": cursor, "stored_at": session.moment})
 
         await self._database.run("keep updates", work)
 
@@ -63,11 +63,6 @@ class StoredInbox:
             "payload": json.dumps(each.payload),
             "received_at": session.moment,
         }
-
-    async def _store_cursor(self, session: Session, cursor: str) -> None:
-        values = {"cursor": cursor, "stored_at": session.moment}
-        if not await insert_new(session, OffsetRow, self._own | values, "platform", "account"):
-            await session.execute(update(OffsetRow).filter_by(**self._own).values(**values))
 
     async def cursor(self, within: timedelta | None = None) -> str | None:
         """What to ask for next; ``None`` where it was never stored, or longer ago than ``within``."""
@@ -102,12 +97,7 @@ class StoredInbox:
         await self._settle(number, {"state": UpdateState.FAILED if is_known else UpdateState.UNKNOWN})
 
     async def _settle(self, number: int, values: dict[str, Any]) -> None:
-        changed = (
-            update(UpdateRow)
-            .filter_by(**self._own, number=number, state=UpdateState.WAITING)
-            .values(**values)
-            .execution_options(synchronize_session="fetch")
-        )
+        changed = update(UpdateRow).filter_by(**self._own, number=number, state=UpdateState.WAITING).values(**values)
         await self._database.run("settle an update", lambda session: session.execute(changed))
 
     async def release(self) -> None:

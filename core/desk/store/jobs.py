@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from sqlalchemy import ColumnElement, Integer, Select, Text, and_, column, exists, func, literal, select, update, values
 
-from core.desk.database.connection import Session, insert_new
+from core.desk.database.connection import Session, insert_new, insert_or_set
 from core.desk.schema import JobRow, JobState, TurnRow
 from core.errors import Conflict
 from core.models import Priority
@@ -103,7 +103,6 @@ async def hurry(session: Session, case_id: str, kind: str, priority: Priority) -
         .where(JobRow.priority < int(priority))
         .values(priority=int(priority))
         .returning(JobRow.id)
-        .execution_options(synchronize_session="fetch")
     )
     return (await session.execute(statement)).first() is not None
 
@@ -271,12 +270,7 @@ async def peoples_work(session: Session, kind: str) -> PeoplesWork:
 
 async def _serve(session: Session, community: str) -> None:
     """Note the community's turn; other workers that do so wait for the end of this transaction."""
-    now = session.moment
-    if not await insert_new(session, TurnRow, {"community_id": community, "served_at": now}, "community_id"):
-        await session.execute(
-            update(TurnRow).where(TurnRow.community_id == community).values(served_at=now),
-            execution_options={"synchronize_session": False},
-        )
+    await insert_or_set(session, TurnRow, {"community_id": community}, {"served_at": session.moment})
 
 
 async def renew(session: Session, job: Job, lease: timedelta, progress: str | None = None) -> bool:
@@ -325,7 +319,6 @@ async def begin_again(session: Session, case_id: str, kind: str) -> None:
         update(JobRow)
         .where(JobRow.case_id == case_id, JobRow.kind == kind, JobRow.state == JobState.RUNNING)
         .values(state=JobState.READY, lease_until=None, progress=None, updated_at=session.moment)
-        .execution_options(synchronize_session="fetch")
     )
 
 
@@ -335,7 +328,6 @@ async def cancel_of_case(session: Session, case_id: str, kind: str) -> None:
         update(JobRow)
         .where(JobRow.case_id == case_id, JobRow.kind == kind, JobRow.state.in_((JobState.READY, JobState.RUNNING)))
         .values(state=JobState.CANCELLED, lease_until=None, progress=None, updated_at=session.moment)
-        .execution_options(synchronize_session="fetch")
     )
 
 
@@ -350,7 +342,6 @@ async def _mine(session: Session, job: Job, changes: dict[str, Any]) -> bool:
         )
         .values(**changes)
         .returning(JobRow.id)
-        .execution_options(synchronize_session="fetch")
     )
     return (await session.execute(statement)).first() is not None
 

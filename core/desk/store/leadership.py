@@ -49,7 +49,6 @@ class Office:
             .where(LeadershipRow.office == self._name, is_free)
             .values(owner=self._owner, until=until)
             .returning(LeadershipRow.office)
-            .execution_options(synchronize_session="fetch")
         )
         return (await session.execute(statement)).first() is not None
 

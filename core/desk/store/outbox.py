@@ -106,7 +106,6 @@ async def wake(session: Session, community_id: str | None) -> None:
         update(OutboxRow)
         .where(OutboxRow.id.in_([row_id for row_id, _ in pairs]), OutboxRow.state == OutboxState.QUEUED)
         .values(error=None)
-        .execution_options(synchronize_session="fetch")
     )
     await touch(session, *sorted({case_id for _, case_id in pairs}))
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from sqlalchemy import delete, or_, select, update
 
-from core.desk.database.connection import Session, insert_new
+from core.desk.database.connection import Session, insert_new, insert_or_set
 from core.desk.rules.case_cards import ReviewOfPrepared
 from core.desk.rules.own_cards import CommunityCard, Signatory, WrittenCard, restored
 from core.desk.schema import OwnCardRow, PreparedReplyRow
@@ -68,14 +68,12 @@ async def keep_card_review(
 ) -> None:
     """Store what a second person says of a card from now on."""
     values = {"verdict": verdict, "reviewed_by": by, "reviewer": name, "reviewed_at": session.moment}
-    query = update(OwnCardRow).filter_by(community_id=community_id, id=id_).values(values)
-    await session.execute(query.execution_options(synchronize_session="fetch"))
+    await session.execute(update(OwnCardRow).filter_by(community_id=community_id, id=id_).values(values))
 
 
 async def remove_card(session: Session, community_id: str, id_: str) -> None:
     """Delete a card, and whatever review of it there was."""
-    query = delete(OwnCardRow).filter_by(community_id=community_id, id=id_)
-    await session.execute(query.execution_options(synchronize_session="fetch"))
+    await session.execute(delete(OwnCardRow).filter_by(community_id=community_id, id=id_))
 
 
 async def forget_person(session: Session, person_id: str) -> list[tuple[str, str]]:
@@ -154,7 +152,9 @@ def review_in(row: PreparedReplyRow) -> ReviewOfPrepared | None:
 
 async def add_reply(session: Session, community_id: str, reply: OwnReply) -> bool:
     """Keep a reply of the community's own; ``False`` if it is there already."""
-    row = _reply_row(community_id, prepared_id(reply.language, reply.text)) | {
+    row = {
+        "community_id": community_id,
+        "id": prepared_id(reply.language, reply.text),
         "language": reply.language,
         "target_group": reply.target_group,
         "stereotype": reply.stereotype,
@@ -180,10 +180,4 @@ async def keep_reply_review(session: Session, community_id: str, id_: str, perso
 
 
 async def _change_reply(session: Session, community_id: str, id_: str, **values: object) -> None:
-    await insert_new(session, PreparedReplyRow, _reply_row(community_id, id_), "community_id", "id")
-    query = update(PreparedReplyRow).filter_by(community_id=community_id, id=id_).values(values)
-    await session.execute(query.execution_options(synchronize_session="fetch"))
-
-
-def _reply_row(community_id: str, id_: str) -> dict[str, object]:
-    return {"community_id": community_id, "id": id_, "is_hidden": False}
+    await insert_or_set(session, PreparedReplyRow, {"community_id": community_id, "id": id_}, values)

@@ -148,7 +148,7 @@ async def grant(
         key = {"community_id": community_id, "person_id": who}
         if not await insert_new(session, KnownNameRow, {**key, "name": person.name}, *key):
             rename = update(KnownNameRow).filter_by(**key).where(KnownNameRow.name != person.name)
-            await session.execute(rename.values(name=person.name).execution_options(synchronize_session="fetch"))
+            await session.execute(rename.values(name=person.name))
     return who
 
 

@@ -169,5 +169,4 @@ async def _as_before(session: Session, case: Case, row: CaseRow, revision: str) 
 
 
 async def _write(session: Session, case: Case, values: dict[str, object]) -> None:
-    written = update(CaseRow).where(CaseRow.id == case.id).values(values)
-    await session.execute(written.execution_options(synchronize_session="fetch"))
+    await session.execute(update(CaseRow).where(CaseRow.id == case.id).values(values))

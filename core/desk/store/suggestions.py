@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 from sqlalchemy import Text, cast, delete, or_, select, update
 
-from core.desk.database.connection import Session, insert_new, json_text
+from core.desk.database.connection import Session, insert_or_set, json_text
 from core.desk.rules.approval import CaseState
 from core.desk.schema import ApprovalRow, CaseRow, ClaimChoiceRow, OutboxRow, OutboxState, PreviewRow, SuggestionRow
 from core.desk.store.cases import Case
@@ -89,10 +89,7 @@ def _read(form: TypeAdapter[_T], document: str) -> _T:
 
 async def keep_preview(session: Session, case_id: str, document: str) -> None:
     """Store a preview, as ``preview_to_json`` writes it, in place of the earlier one."""
-    row = {"case_id": case_id, "document": document, "at": session.moment}
-    if not await insert_new(session, PreviewRow, row, "case_id"):
-        changed = update(PreviewRow).where(PreviewRow.case_id == case_id).values(document=document, at=session.moment)
-        await session.execute(changed, execution_options={"synchronize_session": "fetch"})
+    await insert_or_set(session, PreviewRow, {"case_id": case_id}, {"document": document, "at": session.moment})
 
 
 async def preview_of(session: Session, case_id: str) -> Preview | None:
@@ -178,8 +175,7 @@ def claims_of(drafted: Sequence[StoredSuggestion]) -> list[str]:
 
 async def outdate(session: Session, case_id: str) -> None:
     """Show nobody any longer what was drafted for a case and which claim was chosen: its post has other words now."""
-    old = update(SuggestionRow).where(SuggestionRow.case_id == case_id).values(is_outdated=True)
-    await session.execute(old, execution_options={"synchronize_session": "fetch"})
+    await session.execute(update(SuggestionRow).where(SuggestionRow.case_id == case_id).values(is_outdated=True))
     await session.execute(delete(ClaimChoiceRow).where(ClaimChoiceRow.case_id == case_id))
 
 

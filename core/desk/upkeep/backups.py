@@ -41,7 +41,7 @@ class Backups:
         self._database = database
         self._make = make
         self._folder = folder
-        self._new_file = timedelta(days=kept_days)
+        self._kept_for = timedelta(days=kept_days)
 
     async def do(self, _: Job) -> Done:
         """Make a backup, then delete those that are too old."""
@@ -53,7 +53,7 @@ class Backups:
         try:
             await asyncio.to_thread(self._folder.mkdir, mode=0o700, parents=True, exist_ok=True)
             made = await self._make(self._folder)
-            deleted = await asyncio.to_thread(self._delete_before, moment - self._new_file, made)
+            deleted = await asyncio.to_thread(self._delete_before, moment - self._kept_for, made)
         except OSError as err:
             raise StoreUnavailable(
                 f"A backup cannot be made in {self._folder}: {err.strerror}.",

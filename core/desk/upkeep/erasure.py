@@ -149,14 +149,8 @@ class Erasure:
             is_waiting, is_open = case.state in _ON_THEIR_WAY, case.state not in CLOSED
             if is_open and not is_waiting:
                 await campaigns.lead_on(session, case_id, actor="schedule")
-                await transition(
-                    session,
-                    case_id,
-                    case.version,
-                    CaseState.WITHDRAWN,
-                    actor="schedule",
-                    reason="its author was erased",
-                )
+                to, reason = CaseState.WITHDRAWN, "its author was erased"
+                await transition(session, case_id, case.version, to, actor="schedule", reason=reason)
             await erase_case(session, case_id, is_final=not is_waiting)
             if not is_waiting:
                 await forget_place(session, case_id)
@@ -197,10 +191,8 @@ async def _shred(session: Session, person: str, actor: str) -> tuple[int, int]:
         .returning(schema.MembershipRow.role)
     )
     memberships = (await session.execute(roles)).all()
-    await session.execute(delete(schema.KnownNameRow).where(schema.KnownNameRow.person_id == person))
-    await session.execute(delete(schema.ProposalRow).where(schema.ProposalRow.person_id == person))
-    await session.execute(delete(schema.FlaggerRow).where(schema.FlaggerRow.person_id == person))
-    await session.execute(delete(schema.MemberFlagRow).where(schema.MemberFlagRow.person_id == person))
+    for table in (schema.KnownNameRow, schema.ProposalRow, schema.FlaggerRow, schema.MemberFlagRow):
+        await session.execute(delete(table).where(table.person_id == person))
     firsts = (
         delete(schema.FirstApprovalRow)
         .where(schema.FirstApprovalRow.moderator == person)
@@ -211,7 +203,6 @@ async def _shred(session: Session, person: str, actor: str) -> tuple[int, int]:
         update(schema.CaseRow)
         .where(schema.CaseRow.held_by == person)
         .values(held_by=None, held_until=None, unshown=schema.CaseRow.unshown + 1)
-        .execution_options(synchronize_session="fetch")
     )
     for community_id, reply in await own_cards.forget_person(session, person):
         await touch(session, *await cases_with_prepared(session, community_id, reply))
@@ -239,5 +230,4 @@ async def _end(session: Session, person: str) -> None:
         update(schema.JobRow)
         .where(schema.JobRow.key == f"{ERASURE}:{person}", schema.JobRow.state == schema.JobState.READY)
         .values(state=schema.JobState.DONE, updated_at=session.moment)
-        .execution_options(synchronize_session="fetch")
     )

@@ -123,7 +123,6 @@ async def _end_holds(session: Session) -> int:
         .where(CaseRow.held_until < session.moment)
         .values(held_by=None, held_until=None, unshown=CaseRow.unshown + 1)
         .returning(CaseRow.id)
-        .execution_options(synchronize_session="fetch")
     )
     return len((await session.execute(statement)).all())
 

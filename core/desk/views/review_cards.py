@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import delete, func, or_, select, update
 
-from core.desk.database.connection import Session, insert_new
+from core.desk.database.connection import Session, insert_or_set
 from core.desk.rules.approval import CLOSED, IN_PROGRESS
 from core.desk.rules.case_cards import CardTrouble
 from core.desk.schema import BoardTroubleRow, CaseRow, CommunityRow, ReviewCardRow
@@ -142,9 +142,7 @@ async def keep_place(session: Session, case_id: str, ref: PostRef, digest: str, 
     if not await were_shown(session, case_id, shown):
         return
     place = {"channel": ref.channel, "message": ref.message, "digest": digest, "shown_at": session.moment}
-    if not await insert_new(session, ReviewCardRow, {"case_id": case_id, **place}, "case_id"):
-        moved = update(ReviewCardRow).where(ReviewCardRow.case_id == case_id).values(place)
-        await session.execute(moved, execution_options={"synchronize_session": "fetch"})
+    await insert_or_set(session, ReviewCardRow, {"case_id": case_id}, place)
 
 
 async def put_up_again(session: Session, case_id: str) -> None:
@@ -201,15 +199,12 @@ async def keep_trouble(session: Session, community_id: str, channel: str, messag
     """Store why cards cannot be shown in a channel at this moment; the time since when stays as it was."""
     texts = {"message": to_json(message), "remedy": to_json(remedy)}
     key = {"community_id": community_id, "channel": channel}
-    if not await insert_new(session, BoardTroubleRow, {**key, **texts, "since": session.moment}, *key):
-        changed = update(BoardTroubleRow).filter_by(**key).values(texts)
-        await session.execute(changed, execution_options={"synchronize_session": "fetch"})
+    await insert_or_set(session, BoardTroubleRow, key, texts, since=session.moment)
 
 
 async def end_trouble(session: Session, community_id: str, channel: str) -> None:
     """Record that a card of a community was shown in a channel."""
-    ended = delete(BoardTroubleRow).filter_by(community_id=community_id, channel=channel)
-    await session.execute(ended, execution_options={"synchronize_session": "fetch"})
+    await session.execute(delete(BoardTroubleRow).filter_by(community_id=community_id, channel=channel))
 
 
 async def troubled(session: Session) -> set[str]:

@@ -9,7 +9,7 @@ from core.desk.sending.checks import SendLimits
 from core.desk.sending.outbox import Ledger, UnknownSends
 from core.desk.sending.outbox_rows import Rules, SendLease
 from core.desk.store import communities, people
-from core.desk.store.outbox import Entry
+from core.desk.store.outbox import Entry, due
 from core.errors import AmbiguousSend, BadInput, Conflict, NotAllowed, PlatformUnavailable
 from tests.fakes.desk.decisions import execute
 from tests.fakes.desk.people import AUDITOR, COMMUNITY_ID, MODERATOR, OTHER_MODERATOR
@@ -227,7 +227,7 @@ async def test_nothing_else_that_a_lost_sender_says_is_kept(scene: SendingScene)
     await scene.approve()
     rules = Rules(SendLimits(), call_seconds=30, retry_seconds=60, max_attempts=6)
     ledger, unknown = Ledger(scene.database, rules), UnknownSends(scene.database, rules)
-    (approval_id,) = await ledger.due()
+    (approval_id,) = await scene.database.run("look for due replies", due)
     seen = await ledger.look(approval_id)
     assert isinstance(seen, Entry)
     lost = await ledger.lease(seen)
