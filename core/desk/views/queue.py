@@ -171,7 +171,7 @@ async def queue(
     )
     found = list(await session.execute(paged))
     hidden = int(found[0][2]) if told and found else 0
-    total = every - hidden
+    total = max(0, every - hidden)  # on PostgreSQL a case may come between the two
     pages = max(1, -(-total // PAGE))
     if page >= pages:
         return await queue(
