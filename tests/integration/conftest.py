@@ -40,6 +40,7 @@ from tests.fakes.engine.weights import served_weights
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.machine.compiled import share_compiled_statements
 from tests.fakes.machine.postgres import make_templates, new_database, postgresql_server
+from tests.fakes.machine.sqlite_at_once import call_at_once
 from tests.fakes.ports.surface import FakeSurface
 
 share_compiled_statements()
@@ -135,9 +136,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     marked = {mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")}
     if "database_server" not in metafunc.fixturenames or "database_server" in marked:
         return
-    folder = metafunc.definition.path.parent.relative_to(Path(__file__).parent).as_posix()
-    if folder in _ON_BOTH or metafunc.definition.get_closest_marker("both_databases"):
+    if _asks_for_both(metafunc.definition.path) or metafunc.definition.get_closest_marker("both_databases"):
         metafunc.parametrize("database_server", ["sqlite", "postgresql"], indirect=True)
+
+
+def _asks_for_both(file: Path) -> bool:
+    return file.parent.relative_to(Path(__file__).parent).as_posix() in _ON_BOTH
 
 
 @pytest.fixture
@@ -164,9 +168,16 @@ async def place(
 
 
 @pytest.fixture
-async def database(place: Path | URL, clock: FakeClock) -> AsyncIterator[Database]:
-    """A database without cases, in which everybody has their role in the sample community."""
+async def database(place: Path | URL, clock: FakeClock, request: pytest.FixtureRequest) -> AsyncIterator[Database]:
+    """A database without cases, in which everybody has their role in the sample community.
+
+    SQLite is asked without a thread, but where the database itself is tested (``_ON_BOTH``), and where a test
+    opens it ``elsewhere``, too: the two would wait for each other.
+    """
     opened = await Database.open(place, secret=SECRET, clock=clock)
+    is_alone = not _asks_for_both(request.path) and "elsewhere" not in request.fixturenames
+    if is_alone and not opened.is_postgresql:
+        await call_at_once(opened.engine, pauses=True)
     yield opened
     await opened.close()
 

@@ -11,6 +11,7 @@ from bot.settings import Settings
 from core.desk.views.platforms import PlatformStatus
 from core.engine.llm.budget import Profile
 from core.engine.pipeline import Engine
+from tests.fakes.machine.sqlite_at_once import call_at_once
 
 
 async def serve_discord(
@@ -30,4 +31,5 @@ async def serve_discord(
 
     served = [discord_platform(settings, make_client)]
     async with open_application(engine, settings, served, profile, on_standing=hear, clock=clock) as application:
+        await call_at_once(application.database.engine)
         await serve(application, stop, settings.desk.drain_seconds)

@@ -24,6 +24,7 @@ from core.desk.views.platforms import PlatformStatus
 from core.engine.pipeline import Engine
 from tests.fakes.engine.brief import PATIENT
 from tests.fakes.machine.patience import GUARD_SECONDS
+from tests.fakes.machine.sqlite_at_once import call_at_once
 from tests.fakes.telegram.server.server import TelegramServer
 from tests.fakes.telegram.server.state import JSON
 from tests.fakes.telegram.town import TelegramTown
@@ -175,6 +176,7 @@ async def served(
         async def run() -> None:
             platforms = build(settings)
             async with open_application(engine, settings, platforms, PATIENT, on_standing=hear, clock=clock) as whole:
+                await call_at_once(whole.database.engine)
                 await serve(whole, stop, settings.desk.drain_seconds)
 
         serving = asyncio.create_task(run())

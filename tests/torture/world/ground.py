@@ -16,6 +16,7 @@ from sqlalchemy import URL, Engine, create_engine
 from core.desk.database.connection import Database, connected
 from tests.fakes.desk.people import SECRET, settle
 from tests.fakes.machine.postgres import new_database
+from tests.fakes.machine.sqlite_at_once import call_at_once
 from tests.torture.world.figures import Figures, TickingClock
 from tests.torture.world.platform import LoggedPlatform
 
@@ -53,6 +54,7 @@ class Ground:
             stack.callback(self._empty)
             shutil.copy(self._folder / "template", self.file)
             database = Database(connected(self.file), SECRET, clock)
+            await call_at_once(database.engine, pauses=True)
             stack.push_async_callback(database.close)
             return database
         place = await stack.enter_async_context(new_database(self.server, is_settled=True))

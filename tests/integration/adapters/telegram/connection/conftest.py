@@ -19,6 +19,7 @@ from core.desk.store.inbox import StoredInbox
 from tests.fakes.desk.people import SECRET
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.machine.patience import GUARD_SECONDS
+from tests.fakes.machine.sqlite_at_once import call_at_once
 from tests.fakes.telegram.server.server import TelegramServer
 
 
@@ -108,6 +109,7 @@ def clock(server: TelegramServer) -> FakeClock:
 async def database(tmp_path: Path, clock: FakeClock) -> AsyncIterator[Database]:
     """A SQLite file."""
     opened = await Database.open(tmp_path / "antiphon.sqlite", secret=SECRET, clock=clock)
+    await call_at_once(opened.engine, pauses=True)
     yield opened
     await opened.close()
 

@@ -37,7 +37,7 @@ def _schedule(database: Database, owner: str = "one") -> Schedule:
 
 
 @pytest.fixture
-async def other(place: Path | URL, database: Database, clock: FakeClock) -> AsyncIterator[Database]:
+async def elsewhere(place: Path | URL, database: Database, clock: FakeClock) -> AsyncIterator[Database]:
     """The same database, as another process sees it."""
     opened = await Database.open(place, secret=SECRET, clock=clock)
     yield opened
@@ -64,10 +64,10 @@ async def test_a_slot_is_enqueued_once_however_often_somebody_ticks(database: Da
 
 @pytest.mark.both_databases
 async def test_two_schedulers_at_once_enqueue_each_slot_once(
-    database: Database, other: Database, clock: FakeClock
+    database: Database, elsewhere: Database, clock: FakeClock
 ) -> None:
     """A person who wins, nothing is there twice."""
-    one, two = _schedule(database, "one"), _schedule(other, "two")
+    one, two = _schedule(database, "one"), _schedule(elsewhere, "two")
     for _ in range(6):
         await asyncio.gather(one.tick(), two.tick(), one.tick(), two.tick())
         clock.advance(1800)
@@ -76,9 +76,9 @@ async def test_two_schedulers_at_once_enqueue_each_slot_once(
 
 
 @pytest.mark.both_databases
-async def test_two_leaders_are_harmless(database: Database, other: Database) -> None:
+async def test_two_leaders_are_harmless(database: Database, elsewhere: Database) -> None:
     """Even if both think that they lead, the key keeps the second from enqueueing."""
-    one, two = _schedule(database, "one"), _schedule(other, "two")
+    one, two = _schedule(database, "one"), _schedule(elsewhere, "two")
     assert len(await one.tick()) == 2
     await execute(database, "DELETE FROM leaderships")
     assert await two.tick() == []
@@ -87,10 +87,10 @@ async def test_two_leaders_are_harmless(database: Database, other: Database) -> 
 
 @pytest.mark.both_databases
 async def test_leadership_passes_on_after_the_lease_and_not_before(
-    database: Database, other: Database, clock: FakeClock
+    database: Database, elsewhere: Database, clock: FakeClock
 ) -> None:
     """A leader that is silent for longer than its lease is replaced."""
-    one, two = _schedule(database, "one"), _schedule(other, "two")
+    one, two = _schedule(database, "one"), _schedule(elsewhere, "two")
     await one.tick()
     clock.advance(60)
     await two.tick()
@@ -100,9 +100,9 @@ async def test_leadership_passes_on_after_the_lease_and_not_before(
     assert await one_row(database, "SELECT owner FROM leaderships") == ("two",)
 
 
-async def test_a_leader_that_ticks_keeps_the_office(database: Database, other: Database, clock: FakeClock) -> None:
+async def test_a_leader_that_ticks_keeps_the_office(database: Database, elsewhere: Database, clock: FakeClock) -> None:
     """Each tick renews the lease."""
-    one, two = _schedule(database, "one"), _schedule(other, "two")
+    one, two = _schedule(database, "one"), _schedule(elsewhere, "two")
     for _ in range(20):
         await one.tick()
         assert await two.tick() == []
@@ -111,12 +111,12 @@ async def test_a_leader_that_ticks_keeps_the_office(database: Database, other: D
 
 
 async def test_a_lease_from_before_the_clock_was_put_back_does_not_silence_the_schedule(
-    database: Database, other: Database, clock: FakeClock
+    database: Database, elsewhere: Database, clock: FakeClock
 ) -> None:
     """A leader that died before the jump would else lead for a day."""
     await _schedule(database, "one").tick()
     clock.advance(-24 * 3600)
-    assert await _schedule(other, "two").tick() == ["hourly:2026-03-01T14:00:00Z", "daily:2026-03-01T00:00:00Z"]
+    assert await _schedule(elsewhere, "two").tick() == ["hourly:2026-03-01T14:00:00Z", "daily:2026-03-01T00:00:00Z"]
 
 
 async def test_a_clock_that_jumps_neither_doubles_nor_loses_a_slot(database: Database, clock: FakeClock) -> None:
