@@ -32,6 +32,7 @@ from tests.fakes.desk.many_cases import Meter, apart, fill
 from tests.fakes.desk.people import COMMUNITY, MODERATOR, PLATFORM, SECRET
 from tests.fakes.engine.suggestions import suggestion_for
 from tests.fakes.machine.clock import FakeClock
+from tests.fakes.machine.sqlite_at_once import call_at_once
 from tests.fakes.ports.surface import FakeSurface
 
 FEW, MANY = 100, 1000
@@ -54,6 +55,7 @@ async def _spent(file: Path, count: int) -> Spent:
     """What everything takes that the desk does for one post more, over a database with so many cases."""
     clock = FakeClock()
     database = Database(connected(file), SECRET, clock)
+    await call_at_once(database.engine)
     try:
         return await _measured(database, clock, count)
     finally:

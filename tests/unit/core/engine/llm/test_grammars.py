@@ -22,7 +22,10 @@ FORMS = ("response_format", "structured_outputs", "guided_json", "guided_grammar
 def schemas_asked_for() -> Iterator[tuple[str, ast.expr, ast.Module]]:
     """Each ``Generation(..., schema=...)`` of the application: its file, the expression, and the module around it."""
     for path in SOURCES:
-        module = ast.parse(path.read_text("utf-8"))
+        source = path.read_text("utf-8")
+        if "Generation" not in source:
+            continue
+        module = ast.parse(source)
         for node in ast.walk(module):
             if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("Generation"):
                 for keyword in node.keywords:

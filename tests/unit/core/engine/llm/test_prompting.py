@@ -32,7 +32,8 @@ def fillings() -> list[tuple[str, set[str]]]:
     """Each ``load_prompt(name).fill(...)`` in core: the prompt's name and the values that it is given."""
     found = []
     for path in Path(core.__file__).parent.rglob("*.py"):
-        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        source = path.read_text(encoding="utf-8")
+        for call in ast.walk(ast.parse(source)) if "load_prompt" in source else ():
             match call:
                 case ast.Call(
                     func=ast.Attribute(value=ast.Call(func=ast.Name(id="load_prompt"), args=[named]), attr="fill")
