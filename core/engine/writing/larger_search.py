@@ -366,7 +366,7 @@ def _with_evidence(best: list[Candidate], sourced: str) -> list[Candidate]:
 
     It leads where the one before it would not be published, or lacks a source itself. Else blind readers preferred the
     plain reply; of those that the review puts in the worse half, which stay where it puts them, they would publish one
-    of five (``docs/figures/measured.md``).
+    of four (``docs/figures/measured.md``).
     """
     evident = [c for c in best if c.text == sourced and c.receipts and c.is_vouched and not c.doubt]
     evident = [c for c in evident if not _lacks_source(c)]
