@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import pty
 import re
@@ -220,12 +221,25 @@ class InThisProcess(Antiphon):
         """Run it to its end; what goes ``through`` another command has a process all the same."""
         if through:
             return super().__call__(*arguments, stdin=stdin, through=through)
-        with chdir(self.home):
+        with chdir(self.home), own_logging():
             done = CliRunner().invoke(app, [os.fsdecode(one) for one in arguments], input=stdin, env=self.environment)
         if done.exception is not None and not isinstance(done.exception, SystemExit):
             raise done.exception
         check_quiet(done.output)
         return Result(done.exit_code, done.stdout, done.stderr)
+
+
+@contextmanager
+def own_logging() -> Iterator[None]:
+    """Let a command log as it likes: no later one writes where an earlier one's output was, which is closed by then."""
+    root = logging.getLogger()
+    level, open_ones = root.level, [one for one in root.handlers if not getattr(getattr(one, "stream", 0), "closed", 0)]
+    root.handlers[:] = open_ones
+    try:
+        yield
+    finally:
+        root.handlers[:] = open_ones
+        root.setLevel(level)
 
 
 @contextmanager
