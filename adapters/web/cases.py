@@ -30,11 +30,12 @@ from adapters.web.site import (
     reader_of,
     see_other,
     visitor_of,
+    waited,
 )
 from adapters.web.speech import PageReader, beyond_state, marked_characters
 from adapters.web.views import case_view, source_view, word_diff
 from core.desk.review.casework import Casework
-from core.desk.review.dashboard import Move
+from core.desk.review.dashboard import History, Move
 from core.desk.rules.approval import CaseState, state_words
 from core.desk.rules.case_cards import Card, ProposedReply, RecentDecision, ReplyNow, short_number
 from core.desk.rules.closures import CloseReason, RetractReason
@@ -196,7 +197,6 @@ async def queue(request: web.Request) -> web.Response:
     platform, _, community = request.query.get("place", "").partition("/")
     number = request.query.get("page", "1")
     wanted = int(number) - 1 if number.isascii() and number.isdigit() and len(number) < 7 else 0
-    changes = await site.overview.changes(visitor.people, None)
     chosen, shows_all = request.query.get("place", ""), "all" in request.query
     hides = NOTHING_HIDDEN if shows_all else visitor.wants.hides
     found = await site.overview.queue(visitor.people, platform=platform, community=community, page=wanted, hides=hides)
@@ -205,12 +205,13 @@ async def queue(request: web.Request) -> web.Response:
     return await page(
         request,
         "queue.html",
+        waiting="" if platform or community else waited(found.oldest, reader.locale),
         rows=[_row(one, now) for one in found.cases],
         queue=found,
         chosen=chosen,
         shows_all=shows_all,
         hides=visitor.wants.hides != NOTHING_HIDDEN,
-        number=changes.number,
+        number=found.number,
         can_paste=site.paste is not None,
     )
 
@@ -325,8 +326,7 @@ async def show_case(
     ref = card.post.ref
     await site.names.learn([(ref.platform, ref.community, ""), (ref.platform, ref.community, ref.channel)])
     view = case_view(card, reader, is_revealed=is_revealed)
-    history = () if card.is_partial else await site.overview.history(card.case_id, person)
-    until = None if card.is_partial else await site.overview.waits_until(card.case_id, person)
+    history = History() if card.is_partial else await site.overview.history(card.case_id, person)
     return await page(
         request,
         "case.html",
@@ -334,8 +334,8 @@ async def show_case(
         case=view,
         run=_looked(request, card) if is_revealed else 0,
         case_number=short_number(card.case_id),
-        history=[_move(move, reader) for move in history],
-        until=_until(until, reader),
+        history=[_move(move, reader) for move in history.moves],
+        until=_until(history.waits_until, reader),
         problem=problem,
         kept=kept,
         number=changes.number,

@@ -11,6 +11,7 @@ import json
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -236,8 +237,11 @@ def is_fragment(request: web.Request) -> bool:
 
 async def waiting(request: web.Request) -> str:
     """How long the oldest case has waited that needs the person of a request, in words."""
-    locale = locale_of(request)
-    oldest = await request.app[SITE].overview.oldest(visitor_of(request).people)
+    return waited(await request.app[SITE].overview.oldest(visitor_of(request).people), locale_of(request))
+
+
+def waited(oldest: datetime | None, locale: str) -> str:
+    """How long the oldest case of all of a person's communities has waited, in words; ``None`` where none does."""
     if oldest is None:
         return gettext("Nothing needs you now.", locale)
     when = PageMarkup(locale=locale).from_now(oldest)
@@ -254,12 +258,13 @@ async def page(request: web.Request, template: str, *, status: int = 200, **valu
         await site.doorkeeper.say_next(request[SECRET], "")
     secret, reader = request.get(SECRET, ""), reader_of(request)
     is_asked = visitor is not None and not is_fragment(request) and status < 500  # what failed may fail again
+    waits = values.pop("waiting", None) or (await waiting(request) if is_asked else "")
     text = site.templates.get_template(template).render(
         _=partial(_in_language, locale),
         locale=locale,
         visitor=visitor,
         said=said,
-        waiting=await waiting(request) if is_asked else "",
+        waiting=waits,
         csrf=csrf_of(secret) if secret else "",
         csrf_header=json.dumps({CSRF_HEADER: csrf_of(secret)}) if secret else "{}",
         layout="fragment.html" if is_fragment(request) else "page.html",

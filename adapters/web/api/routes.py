@@ -29,6 +29,7 @@ from adapters.web.speech import whole
 from adapters.web.views import case_view
 from core.desk.communities.accounts import Bearer, Scope
 from core.desk.review.casework import Casework
+from core.desk.review.dashboard import History
 from core.desk.rules.case_cards import Card, Holder, short_number
 from core.desk.rules.closures import close_reasons
 from core.desk.rules.input_checks import need_in_words
@@ -193,7 +194,7 @@ async def _case(request: web.Request, _: None) -> shapes.Case:
 
 async def _told(request: web.Request, card: Card, person: Person) -> shapes.Case:
     reader = reader_of(request)
-    history = () if card.is_partial else await request.app[SITE].overview.history(card.case_id, person)
+    history = History() if card.is_partial else await request.app[SITE].overview.history(card.case_id, person)
     approved, markup, ref = card.approved, reader.markup, card.post.ref
     stands = not (card.is_original_gone or card.post.is_from_elsewhere)
     return shapes.Case(
@@ -240,7 +241,7 @@ async def _told(request: web.Request, card: Card, person: Person) -> shapes.Case
             shapes.Move(
                 state=move.state, by=move.by, reason=reader.told(move.reason), note=whole(move.note), at=move.at
             )
-            for move in history
+            for move in history.moves
         ),
     )
 

@@ -14,7 +14,7 @@ from core.desk.rules.roles import Person, Role
 from core.desk.runtime.faults import reach
 from core.desk.schema import Change
 from core.desk.store import communities
-from core.desk.store.people import grant, known_pseudonym, native_roles
+from core.desk.store.people import grant, known_name, known_pseudonym, native_roles
 from core.errors import PlatformUnavailable
 from core.i18n.sentences import sentence
 
@@ -105,6 +105,8 @@ async def _keep(session: Session, community_id: str, person: Person, roles: froz
     if before != roles:
         await communities.load(session, community_id, lock=True)
         before = frozenset[Role]() if who is None else await native_roles(session, community_id, who)
+    elif who is not None and person.name in ("", await known_name(session, community_id, who)):
+        return
     who = await grant(session, community_id, person, roles, BY_PLATFORM, is_native=True)
     if before != roles:
         has = ", ".join(sorted(roles)) or "nothing"

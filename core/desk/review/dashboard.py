@@ -22,13 +22,13 @@ from core.desk.schema import CaseRow, SuggestionRow
 from core.desk.store import cases as store
 from core.desk.store.communities import id_of
 from core.desk.store.erasure import cases_quoting
-from core.desk.store.people import known_name, known_pseudonym, require_on_case, require_on_community
+from core.desk.store.people import known_pseudonym, names_of, require_on_case, require_on_community
 from core.desk.upkeep.erasure import Erasure, ErasureReport, require_only_here
 from core.desk.upkeep.retention import RetentionPeriods
 from core.desk.views import numbers, queue, record
 from core.desk.views.queue import CaseChanges, Queue
 from core.desk.views.record import LogLines, LogPage, PersonalData
-from core.i18n.sentences import sentence
+from core.i18n.sentences import Name, sentence
 from core.models import TargetGroup
 
 _Add = Callable[[Session, str, datetime, numbers.Tallies, numbers.PageEnd | None], Awaitable[numbers.PageEnd | None]]
@@ -47,6 +47,14 @@ class Move:
     reason: str
     note: str
     at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Every move of a case, oldest first, and when the schedule closes it, as ``QueuedCase.waits_until``."""
+
+    moves: tuple[Move, ...] = ()
+    waits_until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,30 +274,21 @@ class DeskOverview:
         """Since when the oldest case that needs a person waits, in all their communities; ``None`` if none does."""
         return await self._database.run("look for the oldest case", lambda session: queue.oldest(session, people))
 
-    async def history(self, case_id: str, by: Person) -> tuple[Move, ...]:
-        """Every move of a case, oldest first, with names; ``NotAllowed`` if they may not read cases there."""
+    async def history(self, case_id: str, by: Person) -> History:
+        """What happened to a case, with names; ``NotAllowed`` if they may not read cases there."""
 
-        async def work(session: Session) -> tuple[Move, ...]:
+        async def work(session: Session) -> History:
             case = await store.load(session, case_id)
             await require_on_case(session, case.community_id, by, OnCase.READ)
+            lines = await store.history(session, case_id)
+            names = await names_of(session, case.community_id, {line.actor for line in lines})
             moves = []
-            for line in await store.history(session, case_id):
-                who = await known_name(session, case.community_id, line.actor)
+            for line in lines:
                 why = await record.with_names(session, case.community_id, line.reason)
-                moves.append(Move(line.to_state, who, why, line.note, line.at))
-            return tuple(moves)
+                moves.append(Move(line.to_state, Name(names.get(line.actor, "")), why, line.note, line.at))
+            return History(tuple(moves), await queue.waits_until(session, case, self._keeping))
 
         return await self._database.run("read the history of a page's case", work)
-
-    async def waits_until(self, case_id: str, by: Person) -> datetime | None:
-        """As ``QueuedCase.waits_until``; ``NotAllowed`` if they may not read cases there."""
-
-        async def work(session: Session) -> datetime | None:
-            case = await store.load(session, case_id)
-            await require_on_case(session, case.community_id, by, OnCase.READ)
-            return await queue.waits_until(session, case, self._keeping)
-
-        return await self._database.run("look how long a case waits", work)
 
     async def check(self, case_id: str, by: Person, text: str) -> TextCheck:
         """A text, checked against the case's evidence; ``NotAllowed`` if they may not decide about cases there."""

@@ -4,7 +4,7 @@ What the engine said of a case is a JSON document: the suggestion, and the previ
 draft so far of a case in drafting. It is gone when the case leaves ``drafting``, and can never be approved.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -145,6 +145,16 @@ async def suggestions(session: Session, case_id: str, *, limit: int | None = Non
     )
     rows = await session.scalars(query)
     return [StoredSuggestion(row.id, suggestion_from_json(row.document), row.created_at) for row in rows]
+
+
+async def newest_documents(session: Session, case_ids: Collection[str]) -> dict[str, str]:
+    """The newest suggestion of each case that has one, as the JSON text that is stored."""
+    query = (
+        select(SuggestionRow.case_id, SuggestionRow.document)
+        .where(SuggestionRow.case_id.in_(case_ids), SuggestionRow.is_outdated.is_(False))
+        .order_by(SuggestionRow.created_at)
+    )
+    return {row.case_id: row.document for row in await session.execute(query)}
 
 
 async def drafted_before(session: Session, case_id: str) -> DraftedBefore:

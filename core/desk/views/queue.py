@@ -31,7 +31,7 @@ from core.desk.store import outbox
 from core.desk.store.cases import DRAFT, Case
 from core.desk.store.communities import EVERYWHERE
 from core.desk.store.people import known_pseudonym
-from core.desk.store.suggestions import latest_suggestion, preview_of
+from core.desk.store.suggestions import newest_documents, preview_from_json, preview_of, suggestion_from_json
 from core.desk.upkeep.retention import RetentionPeriods
 from core.desk.views.cards import replies_in
 from core.engine.wording.slurs import slurs_in
@@ -82,6 +82,7 @@ class Queue:
 
     ``total`` and ``oldest`` are of all pages; ``oldest`` of what needs a person, ``None`` where nothing does.
     ``places`` are all communities in which this visitor may read. ``hidden`` cases are left out, as they chose.
+    ``number`` is that of ``CaseChanges`` to ask for what changes from now on.
     """
 
     cases: tuple[QueuedCase, ...]
@@ -90,6 +91,7 @@ class Queue:
     total: int
     oldest: datetime | None
     places: tuple[CommunityRef, ...]
+    number: int
     hidden: int = 0
 
 
@@ -149,6 +151,7 @@ async def queue(
 
     What is hidden is counted, and waits for everybody else; the age of the oldest is that of all.
     """
+    number = await newest_line(session)
     places = await readable(session, people)
     is_wanted = [row for row in places if platform in ("", row.platform) and community in ("", row.name)]
     is_listed: tuple[ColumnElement[bool], ...] = (
@@ -179,9 +182,10 @@ async def queue(
         )
     ids = [row[0] for row in found if not told or not row[1]]
     rows = {row.id: row for row in await session.scalars(select(CaseRow).where(CaseRow.id.in_(ids)))}
-    cases = [await _row(session, rows[id_], keeping) for id_ in ids]
+    said = await said_of(session, ids)
+    cases = [await _row(session, rows[id_], said[id_], keeping) for id_ in ids]
     names = tuple(CommunityRef(row.platform, row.name) for row in places)
-    return Queue(tuple(cases), page, pages, total, await _oldest(session, is_wanted), names, hidden)
+    return Queue(tuple(cases), page, pages, total, await _oldest(session, is_wanted), names, number, hidden)
 
 
 async def _severity(
@@ -224,8 +228,10 @@ async def _oldest(session: Session, places: Collection[CommunityRow]) -> datetim
     return await session.scalar(select(func.min(CaseRow.created_at)).where(*is_there))
 
 
-async def _row(session: Session, row: CaseRow, keeping: RetentionPeriods) -> QueuedCase:
-    reading, drafts = await said_of(session, row.id)
+async def _row(
+    session: Session, row: CaseRow, said: tuple[Reading | None, int], keeping: RetentionPeriods
+) -> QueuedCase:
+    reading, drafts = said
     sent = await outbox.newest(session, row.id) if row.state is CaseState.APPROVED else None
     return QueuedCase(
         case_id=row.id,
@@ -271,19 +277,33 @@ def gist_of(reading: Reading | None) -> str:
     return gist if gist is not None and not slurs_in(gist) else ""
 
 
-async def said_of(session: Session, case_id: str) -> tuple[Reading | None, int]:
-    """What is known of a case's post, and how many drafts there are."""
-    with suppress(StoreUnavailable):  # of another version: its case is listed nevertheless
-        if (stored := await latest_suggestion(session, case_id)) is not None:
-            return stored.suggestion.reading, len(stored.suggestion.drafts)
-        if (preview := await preview_of(session, case_id)) is not None:
-            return preview.reading, int(preview.draft is not None)
-    return None, 0
+async def said_of(session: Session, case_ids: Collection[str]) -> dict[str, tuple[Reading | None, int]]:
+    """What is known of each case's post, and how many drafts there are.
+
+    A case of which another version of Antiphon wrote is listed nevertheless, as one of which nothing is known.
+    """
+    said: dict[str, tuple[Reading | None, int]] = dict.fromkeys(case_ids, (None, 0))
+    suggested = await newest_documents(session, case_ids)
+    for case_id, document in suggested.items():
+        with suppress(StoreUnavailable):
+            suggestion = suggestion_from_json(document)
+            said[case_id] = suggestion.reading, len(suggestion.drafts)
+    previews = select(PreviewRow).where(PreviewRow.case_id.in_([one for one in case_ids if one not in suggested]))
+    for row in await session.scalars(previews):
+        with suppress(StoreUnavailable):
+            preview = preview_from_json(row.document)
+            said[row.case_id] = preview.reading, int(preview.draft is not None)
+    return said
+
+
+async def newest_line(session: Session) -> int:
+    """The number of the log's newest line, 0 before the first."""
+    return int(await session.scalar(select(func.max(AuditRow.id))) or 0)
 
 
 async def changes(session: Session, people: Collection[Person], since: int | None) -> CaseChanges:
     """The cases of these people's communities that moved after a line of the log, and the newest line's number."""
-    newest = int(await session.scalar(select(func.max(AuditRow.id))) or 0)
+    newest = await newest_line(session)
     if since is None or since >= newest:
         return CaseChanges(newest, ())
     places = [row.id for row in await readable(session, people)]

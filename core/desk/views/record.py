@@ -247,8 +247,8 @@ async def lately(session: Session, community_id: str) -> tuple[RecentDecision, .
         name = await name_of(session, community_id, first.moderator)
         decisions.append(RecentDecision(case.id, case.ref, CaseState.IN_REVIEW, case.state, _FIRST, name, first.at))
     newest = sorted(decisions, key=lambda decision: decision.at, reverse=True)[:MOST]
-    readings = {case_id: (await said_of(session, case_id))[0] for case_id in {one.case_id for one in newest}}
-    return tuple(_with_reading(one, readings[one.case_id]) for one in newest)
+    said = await said_of(session, {one.case_id for one in newest})
+    return tuple(_with_reading(one, said[one.case_id][0]) for one in newest)
 
 
 async def _replies(

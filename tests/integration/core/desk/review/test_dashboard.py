@@ -77,19 +77,19 @@ async def test_it_is_told_until_when_a_case_waits(
     """To the second at which the schedule closes it: undrafted, drafted, held, approved, and left to a person."""
     expiry, posts = Expiry(database, draft_hours=24, person_days=30), posts_apart(post, 5)
     undrafted, expected = (await desk.intake.flag(posts[0])).id, clock() + timedelta(days=1)
-    assert await overview.waits_until(undrafted, MODERATOR) == expected
+    assert (await overview.history(undrafted, MODERATOR)).waits_until == expected
     with pytest.raises(NotAllowed):
-        await overview.waits_until(undrafted, VOLUNTEER)
+        await overview.history(undrafted, VOLUNTEER)
     clock.advance(DAY)
     await expiry.do(NOW)
     assert (await desk.queries.case(undrafted)).state is CaseState.EXPIRED
-    assert await overview.waits_until(undrafted, MODERATOR) is None
+    assert (await overview.history(undrafted, MODERATOR)).waits_until is None
 
     open_cases = []
     for single in posts[1:4]:
         open_cases.append((await desk.intake.flag(single)).id)
         taken = await take(queue)
-        assert await overview.waits_until(taken.case.id, MODERATOR) is None, "it is being drafted"
+        assert (await overview.history(taken.case.id, MODERATOR)).waits_until is None, "it is being drafted"
         await queue.store(taken, suggestion_for(taken.case.post))
         clock.advance(60)
     lost = await desk.intake.flag(posts[4])
@@ -98,7 +98,9 @@ async def test_it_is_told_until_when_a_case_waits(
     await desk.decisions.hold(open_cases[1], MODERATOR)
     await approve(desk, await desk.queries.case(open_cases[2]))
     listed = {one.case_id: one.waits_until for one in (await overview.queue((MODERATOR,))).cases}
-    assert listed == {case_id: await overview.waits_until(case_id, MODERATOR) for case_id in (*open_cases, lost.id)}
+    assert listed == {
+        case_id: (await overview.history(case_id, MODERATOR)).waits_until for case_id in (*open_cases, lost.id)
+    }
     moments = [(until, case_id) for case_id, until in listed.items() if until is not None]
     assert len(moments) == 4 and len({until for until, _ in moments}) == 4
     for until, case_id in sorted(moments):
@@ -214,7 +216,7 @@ async def test_a_history_names_people_to_those_who_may_read(
     """With the note; nobody else reads it."""
     case = await desk.intake.flag(post)
     await desk.decisions.close(case.id, case.version, MODERATOR, CloseReason.MISTAKE, "sorted out by hand")
-    moves = await overview.history(case.id, AUDITOR)
+    moves = (await overview.history(case.id, AUDITOR)).moves
     assert moves[-1].by == MODERATOR.name
     assert moves[-1].note == "sorted out by hand"
     for nobody in (VOLUNTEER, STRANGER):
