@@ -40,9 +40,9 @@ from core.desk.rules.approval import CaseState, state_words
 from core.desk.rules.case_cards import Card, ProposedReply, RecentDecision, ReplyNow, short_number
 from core.desk.rules.closures import CloseReason, RetractReason
 from core.desk.rules.preferences import NOTHING_HIDDEN, HiddenCategories, Preferences
-from core.desk.rules.roles import Person
+from core.desk.rules.roles import OnCase, Person
 from core.desk.views.queue import QueuedCase
-from core.errors import AntiphonError, BadInput, Conflict
+from core.errors import AntiphonError, BadInput, Conflict, NotAllowed
 from core.i18n.catalogs import gettext, language_of, translated
 from core.i18n.sentences import sentence
 from core.models import Intent, PostRef, TargetGroup
@@ -294,20 +294,25 @@ async def seen_case(request: web.Request) -> tuple[Card, Person]:
     """The case of the address, as this person may see it.
 
     Somebody may be several people, one for each platform. The case says which platform it is from only to somebody who
-    may read it, so each of them asks; who is of its platform comes before a reader of another.
+    may read it, so each of them asks; who may decide about it comes before who is of its platform.
     """
     site, case_id, refusal, found = request.app[SITE], request.match_info["case"], None, None
-    for person in visitor_of(request).people:
+    people = visitor_of(request).people
+    for person in people:
         try:
             card = await site.casework.card(case_id, person)
-        except AntiphonError as err:
+        except NotAllowed as err:  # no other error is an answer: a platform that is down says nothing of a right
             refusal = refusal or err
             continue
-        if card.post.ref.platform == person.platform:
-            return card, person
-        found = found or (card, person)
+        if found is None or card.post.ref.platform == person.platform:
+            found = card, person
     if found is None:
         raise refusal or web.HTTPNotFound
+    if len(people) > 1:
+        place = found[0].post.ref
+        decides = await site.overview.able(people, place.platform, place.community, OnCase.REVIEW)
+        if decides not in (None, found[1]):
+            return await site.casework.card(case_id, decides), decides
     return found
 
 
@@ -599,7 +604,7 @@ async def recent_decisions(request: web.Request) -> list[RecentDecision]:
     site = request.app[SITE]
     found: list[RecentDecision] = []
     for place in await named_places(request):
-        person = await person_in(request, place.platform, place.community)
+        person = await person_in(request, place.platform, place.community, OnCase.READ)
         found += await site.governance.lately(place.platform, place.community, person)
     return sorted(found, key=lambda one: one.at, reverse=True)[:_MOST_LATELY]
 

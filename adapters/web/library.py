@@ -69,7 +69,7 @@ def _filter(request: web.Request) -> LibraryFilter:
 
 async def _at(request: web.Request) -> tuple[ChosenCommunities, bool]:
     """The community, and whether the visitor may change what it replies with."""
-    at = await chosen_place(request)
+    at = await chosen_place(request, OnCommunity.CONFIGURE, OnCommunity.READ_STATISTICS)
     if at.place is None:
         raise web.HTTPNotFound
     roles = await request.app[SITE].governance.roles_of(at.place.platform, at.place.community, at.person)
@@ -84,7 +84,9 @@ async def _may_write(request: web.Request) -> ChosenCommunities:
 
 
 def _where(at: ChosenCommunities) -> tuple[str, str]:
-    return at.person.platform, at.value.partition("/")[2]
+    if at.place is None:
+        raise web.HTTPNotFound
+    return at.place.platform, at.place.community
 
 
 async def _listed(
@@ -297,7 +299,7 @@ async def _said(request: web.Request) -> tuple[ChosenCommunities, dict[str, str]
     said = {name: str(value).replace("\r\n", "\n").strip() for name, value in sent.items()}
     if any(len(value) > _MOST * 5 for value in said.values()):
         raise BadInput(sentence("This is more than Antiphon takes at once."), remedy=sentence("Shorten the text."))
-    return await chosen_place(request, said.get("place", "")), said
+    return await chosen_place(request, OnCommunity.CONFIGURE, said=said.get("place", "")), said
 
 
 async def propose_card(request: web.Request) -> web.Response:

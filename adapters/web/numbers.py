@@ -17,6 +17,7 @@ from adapters.common.words import labels
 from adapters.web.site import SITE, chosen_place, locale_of, page, reader_of
 from core.desk.rules.case_cards import Statistics
 from core.desk.rules.numbers import LEAST, FollowUpCounts, Numbers, Rates, Share, Spent
+from core.desk.rules.roles import OnCommunity
 from core.i18n.catalogs import gettext, language_of
 from core.models import Intent, TargetGroup
 
@@ -66,7 +67,7 @@ async def numbers(request: web.Request) -> web.Response:
     site, locale = request.app[SITE], locale_of(request)
     reader, said = reader_of(request), request.query.get("days", "")
     days = int(said) if said in {str(one) for one in SPANS} else 28
-    at = await chosen_place(request)
+    at = await chosen_place(request, OnCommunity.READ_STATISTICS)
     if at.place is None:
         return await page(request, "numbers.html", at=at, days=days, spans=SPANS)
     since, where = timedelta(days=days), (at.place.platform, at.place.community)

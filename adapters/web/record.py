@@ -42,11 +42,13 @@ _FORMATS: Final = {"csv": "text/csv", "jsonl": "application/jsonl"}
 _MOST_ID: Final = 200
 _PIECE: Final = 64 * 1024
 _SHOWN_POSTS: Final = 50
+_RIGHTS: Final = (OnCommunity.ERASE, OnCommunity.EXPORT, OnCommunity.READ_AUDIT)
+"""What the page is for, the rarest right first."""
 
 
 async def record(request: web.Request) -> web.Response:
     """The audit log of a community, and what can be done with its record."""
-    site, at, reader = request.app[SITE], await chosen_place(request), reader_of(request)
+    site, at, reader = request.app[SITE], await chosen_place(request, *_RIGHTS), reader_of(request)
     if at.place is None:
         return await page(request, "record.html", at=at, may=frozenset())
     where = at.place.platform, at.place.community
@@ -118,7 +120,8 @@ def _who(line: LogLine, reader: PageReader) -> str:
 async def export(request: web.Request) -> web.StreamResponse:
     """The cases of a community as a file, by pseudonym; it is whole before anything of it is sent."""
     said = await request.post()
-    at, kind = await chosen_place(request, str(said.get("place", ""))), str(said.get("format", ""))
+    place, kind = str(said.get("place", "")), str(said.get("format", ""))
+    at = await chosen_place(request, OnCommunity.EXPORT, said=place)
     if at.place is None or kind not in _FORMATS:
         raise BadInput(sentence("Nothing was chosen."), remedy=sentence("Choose one of the list."))
     with tempfile.TemporaryDirectory(prefix="antiphon-") as folder:
@@ -263,7 +266,7 @@ async def _somebody(request: web.Request, said: Any) -> tuple[ChosenCommunities,
     user = str(said.get("user", "")).strip()
     if not user or len(user) > _MOST_ID:
         raise BadInput(sentence("Nobody is named."), remedy=sentence("Pass the person's id on the platform."))
-    return await chosen_place(request, str(said.get("place", ""))), user
+    return await chosen_place(request, OnCommunity.ERASE, said=str(said.get("place", ""))), user
 
 
 def _shown(request: web.Request, at: ChosenCommunities, user: str) -> str:

@@ -62,7 +62,7 @@ async def places(request: web.Request) -> web.Response:
     found: list[CommunityRef] = []
     unasked: list[CommunityRef] = []
     for place in await named_places(request):
-        person = await person_in(request, place.platform, place.community)
+        person = await person_in(request, place.platform, place.community, OnCommunity.CONFIGURE)
         try:
             roles = await site.governance.roles_of(place.platform, place.community, person)
         except PlatformUnavailable:
@@ -76,7 +76,7 @@ async def places(request: web.Request) -> web.Response:
 async def manager_of(request: web.Request) -> tuple[str, Manager]:
     """The platform, and who manages the community of the address; ``NotAllowed`` for everybody else."""
     platform, community = request.match_info["platform"], request.match_info["community"]
-    person = await person_in(request, platform, community)
+    person = await person_in(request, platform, community, OnCommunity.CONFIGURE)
     site = request.app[SITE]
     await site.governance.require(platform, community, person, OnCommunity.CONFIGURE)
     await site.names.learn([(platform, community, "")])

@@ -29,7 +29,7 @@ from core.desk.communities.governance import Governance
 from core.desk.communities.own_cards import OwnCards, PreparedReplies
 from core.desk.review.casework import Casework
 from core.desk.review.dashboard import DeskOverview, DeskRecord
-from core.desk.rules.roles import Person
+from core.desk.rules.roles import OnCase, OnCommunity, Person
 from core.desk.views.queue import CommunityRef
 from core.engine.ports import EvidenceSource, HateDetector
 from core.errors import NotAllowed
@@ -201,14 +201,20 @@ def visitor_of(request: web.Request) -> Visitor:
     return request[VISITOR]
 
 
-async def person_in(request: web.Request, platform: str, community: str) -> Person:
-    """Who asks, as who has a role in a community: somebody of its own platform, or of another one.
+async def person_in(request: web.Request, platform: str, community: str, *wanted: OnCase | OnCommunity) -> Person:
+    """Who asks, as who may do the first thing of ``wanted`` that any of the account's people may do in a community.
+
+    Where none of them may, it is the one of its own platform, which is asked again, and otherwise who may read there.
 
     Raises:
         NotAllowed: the account has no role there, and is nobody on its platform.
     """
-    visitor = visitor_of(request)
-    person = await request.app[SITE].overview.reader(visitor.people, platform, community) or visitor.on(platform)
+    visitor, overview = visitor_of(request), request.app[SITE].overview
+    person = (
+        await overview.able(visitor.people, platform, community, *wanted)
+        or visitor.on(platform)
+        or await overview.able(visitor.people, platform, community, OnCase.READ)
+    )
     if person is None:
         raise NotAllowed(
             sentence("Your account is nobody on {platform}.", platform=platform),
@@ -316,17 +322,20 @@ async def named_places(request: web.Request) -> tuple[CommunityRef, ...]:
     return places
 
 
-async def chosen_place(request: web.Request, said: str | None = None) -> ChosenCommunities:
+async def chosen_place(
+    request: web.Request, *wanted: OnCase | OnCommunity, said: str | None = None
+) -> ChosenCommunities:
     """The community that the address names, or a form.
 
     Args:
+        wanted: what the visitor is to do there, as with ``person_in``.
         said: what a form names; ``None`` for the address.
     """
-    wanted = request.query.get("place", "") if said is None else said
+    address = request.query.get("place", "") if said is None else said
     places = await named_places(request)
-    named = [one for one in places if f"{one.platform}/{one.community}" == wanted]
+    named = [one for one in places if f"{one.platform}/{one.community}" == address]
     if said is not None and not named:
         raise web.HTTPNotFound
     place = next(iter(named or places), None)
-    by = None if place is None else await person_in(request, place.platform, place.community)
+    by = None if place is None else await person_in(request, place.platform, place.community, *wanted)
     return ChosenCommunities(places, place, by)

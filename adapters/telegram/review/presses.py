@@ -156,7 +156,8 @@ class PrivateWords:
             except BadRequest as err:  # not offered here, or too late
                 _LOG.info("An answer could not be ephemeral: %s", type(err).__name__)
             else:
-                self._client.keeps_whispers = number == 0
+                if number:  # it stands there for everybody
+                    self._client.keeps_whispers = False
                 return
         if spot.is_group:
             written = replace(written, text=f"{MARKUP.small(MARKUP.inert(spot.name, 40))}\n{written.text}")

@@ -16,7 +16,7 @@ from core.desk.rules.input_checks import check_text
 from core.desk.rules.own_cards import CommunityCard, WrittenCard
 from core.desk.rules.roles import OnCommunity, Person
 from core.desk.schema import Change, PreparedReplyRow
-from core.desk.store import communities, own_cards, people
+from core.desk.store import accounts, communities, own_cards, people
 from core.desk.store.cases import touch
 from core.desk.store.suggestions import cases_with_prepared
 from core.engine.cards.answers import answers
@@ -285,7 +285,7 @@ class OwnCards:
             community, who = await _allowed(session, place.id, by, OnCommunity.CONFIGURE, lock=True)
             name = await _name_of(session, community, by, who)
             card = await _own_card(session, community, id_)
-            if card.proposer is not None and card.proposer.by == who:
+            if card.proposer is not None and card.proposer.by in {who, *await accounts.selves(session, by)}:
                 raise BadInput(
                     sentence("{name} proposed the card {card}, so they cannot review it.", name=Name(name), card=id_),
                     remedy=sentence("Let another manager review it."),

@@ -264,10 +264,12 @@ class DeskOverview:
             ),
         )
 
-    async def reader(self, people: tuple[Person, ...], platform: str, community: str) -> Person | None:
-        """Who of them may read cases of a community, as its own platform knows them or as another; ``None`` if none."""
+    async def able(
+        self, people: tuple[Person, ...], platform: str, community: str, *wanted: OnCase | OnCommunity
+    ) -> Person | None:
+        """Who of them may do the first thing of ``wanted`` that any of them may do there; ``None`` if nobody may."""
         return await self._database.run(
-            "look who may read", lambda session: queue.reader(session, people, platform, community)
+            "look who may do it", lambda session: queue.able(session, people, platform, community, wanted)
         )
 
     async def oldest(self, people: tuple[Person, ...]) -> datetime | None:

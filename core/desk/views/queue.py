@@ -1,6 +1,6 @@
 """What waits, over several communities, and what changed there since a line of the audit log."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -12,7 +12,7 @@ from core.desk.database.connection import Session
 from core.desk.rules.approval import CLOSED, CaseState
 from core.desk.rules.case_cards import Holder, ReplyNow
 from core.desk.rules.preferences import CALLS_FOR_VIOLENCE, NOTHING_HIDDEN, HiddenCategories
-from core.desk.rules.roles import OnCase, Person, may_on_case
+from core.desk.rules.roles import OnCase, OnCommunity, Person, Role, may_on_case, may_on_community
 from core.desk.schema import (
     ApprovalRow,
     AuditRow,
@@ -29,8 +29,8 @@ from core.desk.schema import (
 from core.desk.store import holds as store_holds
 from core.desk.store import outbox
 from core.desk.store.cases import DRAFT, Case
-from core.desk.store.communities import EVERYWHERE
-from core.desk.store.people import known_pseudonym
+from core.desk.store.communities import EVERYWHERE, id_of
+from core.desk.store.people import known_pseudonym, roles_of
 from core.desk.store.suggestions import newest_documents, preview_from_json, preview_of, suggestion_from_json
 from core.desk.upkeep.retention import RetentionPeriods
 from core.desk.views.cards import replies_in
@@ -117,11 +117,22 @@ async def readable(session: Session, people: Collection[Person]) -> list[Communi
     return [communities_by_id[key] for key in sorted(communities_by_id)]
 
 
-async def reader(session: Session, people: Collection[Person], platform: str, community: str) -> Person | None:
-    """Who of these people may read cases of a community, its own platform's first; ``None`` if nobody may."""
+async def able(
+    session: Session, people: Collection[Person], platform: str, community: str, wanted: Sequence[OnCase | OnCommunity]
+) -> Person | None:
+    """Who of these people may do the first thing of ``wanted`` that any of them may do in a community.
+
+    By the roles that are stored; of two who may, the one of the community's own platform. ``None`` if nobody may.
+    """
+    identity = await id_of(session, platform, community)
+    roles = dict[Person, frozenset[Role]]()
     for person in sorted(people, key=lambda person: person.platform != platform):
-        if any((row.platform, row.name) == (platform, community) for row in await readable(session, [person])):
-            return person
+        who = await known_pseudonym(session, person.platform, person.user)
+        roles[person] = frozenset() if who is None else await roles_of(session, identity, who)
+    for action in wanted:
+        for person, has in roles.items():
+            if may_on_case(has, action) if isinstance(action, OnCase) else may_on_community(has, action):
+                return person
     return None
 
 

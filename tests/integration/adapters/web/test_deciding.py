@@ -16,7 +16,7 @@ from core.desk.rules.approval import CaseState
 from core.desk.rules.closures import CloseReason
 from core.desk.rules.roles import Operator, Person, Role
 from core.desk.sending.checks import SendLimits
-from core.errors import StoreUnavailable
+from core.errors import PlatformUnavailable, StoreUnavailable
 from core.models import PostRef
 from tests.fakes.desk.decisions import take
 from tests.fakes.desk.review_desk import suggestion_like
@@ -69,6 +69,47 @@ async def test_a_role_that_was_given_to_an_account_of_another_platform_counts_he
         assert page.path == "/login"
         page = await (await room.logged_in("ane", room.desk.ane)).get("/")
         assert f"/case/{room.desk.case_id}" in page.text
+
+
+async def test_each_page_acts_as_the_one_of_an_account_who_may_do_what_it_is_for(desk_file: Path) -> None:
+    """Whichever of them is of the platform, and also where the platform alone knows yet that one of them manages."""
+    at_home, guest = Person("discord", "731", "Mikel"), Person("telegram", "88", "Mikel")
+    async with dashboard(desk_file) as room:
+        await room.desk.case(REVIEWED)
+        managing, place = CommunityDesk(room.desk.database), f"discord/{REVIEWED.community}"
+        await managing.configure(place, lambda _: {"review_channel": "telegram/-12"}, Operator("keeper"))
+        await managing.grant(place, at_home, Role.AUDITOR, Operator("keeper"))
+        await managing.grant(place, guest, Role.MANAGER, Operator("keeper"))
+        mikel = await room.logged_in("mikel", at_home, guest)
+        assert f"/settings/{place}" in (await mikel.get("/settings")).text
+        assert (await mikel.get(f"/settings/{place}")).status == 200
+        assert "/record/export" in (await mikel.get(f"/record?place={place}")).text
+        assert (await mikel.get(f"/library/cards/new?place={place}")).status == 200
+        await mikel.get(f"/case/{room.desk.case_id}")
+        await mikel.press("Approve draft 1…")
+        await mikel.press("Yes, post this reply")
+        assert (await room.desk.now()).state is CaseState.APPROVED
+        await managing.revoke(place, at_home, Role.AUDITOR, Operator("keeper"))
+        await managing.revoke(place, guest, Role.MANAGER, Operator("keeper"))
+        await managing.grant(place, guest, Role.AUDITOR, Operator("keeper"))
+        room.desk.roles[at_home.user] = Role.MANAGER
+        assert (await mikel.get(f"/settings/{place}")).status == 200
+        assert f"/settings/{place}" in (await mikel.get("/settings")).text
+
+
+async def test_a_platform_that_is_down_lets_nobody_act_as_somebody_else(desk_file: Path) -> None:
+    """It cannot say whether the one of its own may read; the one of another platform is not taken silently."""
+    at_home, guest = Person("discord", "731", "Mikel"), Person("telegram", "88", "Mikel")
+    async with dashboard(desk_file) as room:
+        await room.desk.case(REVIEWED)
+        managing, place = CommunityDesk(room.desk.database), f"discord/{REVIEWED.community}"
+        await managing.configure(place, lambda _: {"review_channel": "telegram/-12"}, Operator("keeper"))
+        await managing.grant(place, guest, Role.MODERATOR, Operator("keeper"))
+        mikel = await room.logged_in("mikel", at_home, guest)
+        assert (await mikel.get(f"/case/{room.desk.case_id}")).status == 200
+        room.desk.casework.trouble = PlatformUnavailable("It does not answer.", remedy="Try again in a moment.")
+        page = await mikel.get(f"/case/{room.desk.case_id}")
+        assert page.status == 503, page.words
 
 
 def _facts(page: Page) -> dict[str, str]:

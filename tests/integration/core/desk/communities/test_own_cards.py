@@ -9,12 +9,13 @@ from core.desk.communities import own_cards as module
 from core.desk.communities.decisions import CommunityDesk
 from core.desk.communities.native_roles import LiveRoles
 from core.desk.communities.own_cards import OwnCards
-from core.desk.database.connection import Database
+from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import DraftQueue
 from core.desk.invariants.checks import audit
 from core.desk.review.casework import Casework
 from core.desk.rules.own_cards import CommunityCard
-from core.desk.rules.roles import Role
+from core.desk.rules.roles import Person, Role
+from core.desk.store import accounts, people
 from core.desk.store.cases import Case
 from core.desk.store.own_cards import accepted_cards
 from core.desk.upkeep.erasure import Erasure
@@ -89,6 +90,20 @@ async def test_nobody_reviews_their_own_card(cards: OwnCards, database: Database
         await cards.review(PLATFORM, COMMUNITY, "water", ACCEPTED, MANAGER, CARD.digest)
     assert "another manager" in refused.value.remedy
     assert await used(database) == ()
+
+
+async def test_one_account_is_one_person_for_a_card(cards: OwnCards, database: Database) -> None:
+    """Who is somebody on another platform, too, reviews as neither what the other one proposed."""
+    elsewhere = Person("telegram", "88", "Mikel")
+
+    async def link(session: Session) -> None:
+        await people.grant(session, COMMUNITY_ID, elsewhere, {Role.MANAGER}, by="keeper")
+        await accounts.keep(session, "mikel", "", (MANAGER, elsewhere))
+
+    await cards.propose(PLATFORM, COMMUNITY, CARD, MANAGER)
+    await database.run("link", link)
+    with pytest.raises(BadInput, match="proposed the card water, so they cannot review it"):
+        await cards.review(PLATFORM, COMMUNITY, "water", ACCEPTED, elsewhere, CARD.digest)
 
 
 async def test_only_managers_change_cards(cards: OwnCards) -> None:
