@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from adapters.common.words.errors import check_length
 from core.desk.rules.approval import ApprovedReply
 from core.desk.rules.case_cards import InPublic
 from core.desk.rules.policy import CommunityPolicy
-from core.errors import BadInput, PlatformBusy, PlatformUnavailable, TextRefused
+from core.errors import BadInput, PlatformBusy, PlatformUnavailable
 from core.i18n.sentences import sentence
 from core.models import FlaggedPost, PostRef, SentReply, ThreadMessage
 
@@ -185,18 +186,7 @@ class SampleCommunity:
 
     def check(self, ref: PostRef, text: str, quote: str, policy: CommunityPolicy) -> None:
         """Refuse a text that is too long, with ``TextRefused``; everybody reads every message."""
-        self._check_length(text)
-
-    def _check_length(self, text: str) -> None:
-        if len(text) > self._max_characters:
-            raise TextRefused(
-                sentence(
-                    "The reply has {count} characters with what is added to it; {most} at most are posted.",
-                    count=len(text),
-                    most=self._max_characters,
-                ),
-                remedy=sentence("Shorten it by {over} characters.", over=len(text) - self._max_characters),
-            )
+        check_length(len(text), self._max_characters)
 
     async def in_public(self, ref: PostRef, text: str) -> InPublic:
         """The approved text and nothing else."""
@@ -212,7 +202,7 @@ class SampleCommunity:
         """
         self._check_open()
         self._check_speed()
-        self._check_length(reply.text)
+        check_length(len(reply.text), self._max_characters)
         earlier = self._sent.get(reply.key)
         if earlier is not None and self._clock() - earlier.posted_at < _KEYS_KEPT:
             return earlier

@@ -16,6 +16,7 @@ from typing import Any, Final, Protocol, TypeAlias
 
 from adapters.common.words.errors import log_failure
 from core.desk.rules.platforms import UpdateInbox, WaitingUpdate
+from core.desk.runtime.lease import pause
 from core.errors import AntiphonError, StoreUnavailable
 
 
@@ -99,7 +100,7 @@ class UpdateHandler:
         while True:
             self._woken.clear()
             await self._look()
-            await _wait(self._woken, LOOK_SECONDS)
+            await pause(self._woken, LOOK_SECONDS)
 
     async def close(self) -> None:
         """End what is in hand; what is not finished in some seconds waits in the inbox for the next start."""
@@ -222,11 +223,3 @@ class UpdateHandler:
                 self.unknown[kind],
                 kind,
             )
-
-
-async def _wait(event: asyncio.Event, seconds: float) -> None:
-    try:
-        async with asyncio.timeout(seconds):
-            await event.wait()
-    except TimeoutError:
-        return

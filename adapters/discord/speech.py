@@ -25,7 +25,7 @@ from discord import app_commands
 from discord.app_commands import TranslationContextLocation as Location
 from discord.utils import format_dt
 
-from adapters.common.words.errors import explain, last_said, log_failure, unforeseen
+from adapters.common.words.errors import check_length, explain, last_said, log_failure, unforeseen
 from adapters.common.words.excerpts import shortened
 from adapters.common.words.labels import language_for
 from adapters.common.words.markup import ELSEWHERE, Reader, hidden_in, no_address, visible_lines, web_address
@@ -97,16 +97,7 @@ def _is_symbol(part: str) -> bool:
 
 def check_bytes(text: str) -> None:
     """Refuse, with ``TextRefused``, what Discord would cut, trim or refuse."""
-    length = max(len(text), len(text.encode("utf-16-le")) // 2)
-    if length > MAX_CHARACTERS:
-        raise TextRefused(
-            sentence(
-                "The reply has {count} characters with what is added to it; {most} at most are posted.",
-                count=length,
-                most=MAX_CHARACTERS,
-            ),
-            remedy=sentence("Shorten it by {over} characters.", over=length - MAX_CHARACTERS),
-        )
+    check_length(max(len(text), len(text.encode("utf-16-le")) // 2), MAX_CHARACTERS)
     if text != text.strip() or "\r" in text or "\0" in text:
         raise TextRefused(
             sentence("Discord would not show exactly these bytes."),

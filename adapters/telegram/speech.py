@@ -28,6 +28,7 @@ from telegram import LinkPreviewOptions
 from telegram.constants import ParseMode
 from telegram.error import BadRequest, Forbidden
 
+from adapters.common.words.errors import check_length
 from adapters.common.words.excerpts import shortened
 from adapters.common.words.labels import language_for
 from adapters.common.words.markup import ELSEWHERE, Reader, hidden_in, no_address, visible_lines, web_address
@@ -74,16 +75,7 @@ def units(text: str) -> int:
 
 def check_text(text: str) -> None:
     """Refuse, with ``TextRefused``, what Telegram would cut, trim, change or refuse."""
-    length = units(text)
-    if length > MAX_CHARACTERS:
-        raise TextRefused(
-            sentence(
-                "The reply has {count} characters with what is added to it; {most} at most are posted.",
-                count=length,
-                most=MAX_CHARACTERS,
-            ),
-            remedy=sentence("Shorten it by {over} characters.", over=length - MAX_CHARACTERS),
-        )
+    check_length(units(text), MAX_CHARACTERS)
     if not text.strip() or text != text.strip() or CHANGED.search(text):
         raise TextRefused(
             sentence("Telegram would not show exactly this text."),

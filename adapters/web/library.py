@@ -219,17 +219,24 @@ async def new_card(request: web.Request) -> web.Response:
         if found is None:
             raise web.HTTPNotFound
         filled = _as_fields(found.document)
-    return await _card_form(request, at, filled)
+    return await _form(request, "card", at, filled)
 
 
-async def _card_form(
-    request: web.Request, at: ChosenCommunities, filled: Mapping[str, str], *, status: int = 200, problem: str = ""
+async def _form(
+    request: web.Request,
+    kind: str,
+    at: ChosenCommunities,
+    filled: Mapping[str, str],
+    *,
+    status: int = 200,
+    problem: str = "",
 ) -> web.Response:
+    """The form of a ``card``, or of a ``reply``, which answers no general stereotype."""
     locale, reader = locale_of(request), reader_of(request)
-    known = [(one.id, one) for one in load_stereotypes().values()]
+    known = [one for one in load_stereotypes().values() if kind == "card" or not one.is_general]
     return await page(
         request,
-        "card_form.html",
+        f"{kind}_form.html",
         status=status,
         at=at,
         filled=filled,
@@ -238,7 +245,7 @@ async def _card_form(
         groups=_groups(locale),
         intents=_intents(locale),
         labels=_labels(locale),
-        stereotypes=[(id_, _about(one, reader)) for id_, one in known],
+        stereotypes=[(one.id, _about(one, reader)) for one in known],
     )
 
 
@@ -309,7 +316,7 @@ async def propose_card(request: web.Request) -> web.Response:
         card = checked_card(_as_row(said), request.app[SITE].facts())
         is_changed = await request.app[SITE].cards.propose(*_where(at), card, at.person)
     except AntiphonError as err:
-        return await _card_form(request, at, said, status=status_of(err), problem=_in_words(err, request))
+        return await _form(request, "card", at, said, status=status_of(err), problem=_in_words(err, request))
     done = gettext("Proposed. Drafts start from it once another manager accepts it.", locale_of(request))
     await _tell(request, done if is_changed else gettext("The card is as it was.", locale_of(request)))
     raise see_other(f"/library/cards?place={quote(at.value)}&own=1&language={said.get('language', '')}")
@@ -383,25 +390,7 @@ def _reply(one: PreparedReply, reader: Reader) -> dict[str, Any]:
 async def new_reply(request: web.Request) -> web.Response:
     """A form for a reply of the community's own."""
     at = await _may_write(request)
-    return await _reply_form(request, at, {})
-
-
-async def _reply_form(
-    request: web.Request, at: ChosenCommunities, filled: Mapping[str, str], *, status: int = 200, problem: str = ""
-) -> web.Response:
-    locale, reader = locale_of(request), reader_of(request)
-    return await page(
-        request,
-        "reply_form.html",
-        status=status,
-        at=at,
-        filled=filled,
-        problem=problem,
-        languages=_languages(locale),
-        groups=_groups(locale),
-        intents=_intents(locale),
-        stereotypes=[(one.id, _about(one, reader)) for one in load_stereotypes().values() if not one.is_general],
-    )
+    return await _form(request, "reply", at, {})
 
 
 async def add_reply(request: web.Request) -> web.Response:
@@ -416,7 +405,7 @@ async def add_reply(request: web.Request) -> web.Response:
         )
         await request.app[SITE].replies.add(*_where(at), reply, at.person)
     except AntiphonError as err:
-        return await _reply_form(request, at, said, status=status_of(err), problem=_in_words(err, request))
+        return await _form(request, "reply", at, said, status=status_of(err), problem=_in_words(err, request))
     await _tell(
         request, gettext("Added. Drafts start from it from now on; nobody has reviewed it.", locale_of(request))
     )

@@ -8,8 +8,9 @@ import traceback
 from collections.abc import Awaitable
 
 from adapters.common.words.excerpts import shortened
-from core.errors import AntiphonError
+from core.errors import AntiphonError, TextRefused
 from core.i18n.catalogs import gettext, translated
+from core.i18n.sentences import sentence
 
 _LOG = logging.getLogger(__name__)
 
@@ -24,6 +25,19 @@ def unforeseen(locale: str) -> str:
     return gettext(
         "Something went wrong in Antiphon, and nothing was changed. Try again, or tell the person who runs it.", locale
     )
+
+
+def check_length(count: int, most: int) -> None:
+    """Refuse, with ``TextRefused``, a reply that is longer than its platform takes."""
+    if count > most:
+        raise TextRefused(
+            sentence(
+                "The reply has {count} characters with what is added to it; {most} at most are posted.",
+                count=count,
+                most=most,
+            ),
+            remedy=sentence("Shorten it by {over} characters.", over=count - most),
+        )
 
 
 def log_failure(what: str, error: BaseException) -> None:

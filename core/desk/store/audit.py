@@ -124,19 +124,13 @@ async def entries(session: Session, stream: str) -> list[AuditEntry]:
         .order_by(AuditRow.seq)
     )
     rows: Sequence[tuple[AuditRow, str | None]] = [(line, note) for line, note in await session.execute(query)]
-    return [
-        AuditEntry(
-            version=line.seq,
-            from_state=line.from_state,
-            to_state=line.to_state,
-            actor=line.actor,
-            reason=line.reason,
-            at=line.at,
-            note=note or "",
-            change=line.change,
-        )
-        for line, note in rows
-    ]
+    return [_entry(line, note or "") for line, note in rows]
+
+
+def _entry(line: AuditRow, note: str = "") -> AuditEntry:
+    return AuditEntry(
+        line.seq, line.from_state, line.to_state, line.actor, line.reason, line.at, note=note, change=line.change
+    )
 
 
 async def newest_move(session: Session, case_id: str, to: Collection[CaseState] = tuple(CaseState)) -> AuditEntry:
@@ -145,15 +139,7 @@ async def newest_move(session: Session, case_id: str, to: Collection[CaseState] 
     It must have been in one of them.
     """
     moves = select(AuditRow).filter_by(stream=case_id).where(AuditRow.to_state.in_(sorted(to)))
-    line = (await session.scalars(moves.order_by(AuditRow.seq.desc()).limit(1))).one()
-    return AuditEntry(
-        version=line.seq,
-        from_state=line.from_state,
-        to_state=line.to_state,
-        actor=line.actor,
-        reason=line.reason,
-        at=line.at,
-    )
+    return _entry((await session.scalars(moves.order_by(AuditRow.seq.desc()).limit(1))).one())
 
 
 async def newest_actor(session: Session, stream: str) -> str:
