@@ -42,6 +42,15 @@ _FOCUS: Final = """() => {
   return all.length ? [...new Set(found)] : ["nothing takes the focus"];
 }"""
 
+_SHAPE: Final = """() => {
+  const said = new Map(), ties = ["for", "hidden", "id", "role", "type", "aria-labelledby", "aria-describedby"];
+  const first = words => words ? said.get(words) ?? said.set(words, said.size).get(words) : `${words}`;
+  return [...document.querySelectorAll("*")].map(one => [
+    one.localName, !!one.textContent.trim(), ...ties.map(name => one.getAttribute(name)),
+    ...["aria-label", "title", "alt", "value", "summary"].map(name => first(one.getAttribute(name)?.trim())),
+  ].join("|")).join("\\n");
+}"""
+
 
 @cache
 def _axe() -> str:
@@ -61,6 +70,15 @@ async def faults_of_looks(page: Page) -> list[str]:
 async def faults_of_names(page: Page) -> list[str]:
     """Those that other words can make: something has no name, or the name of something else."""
     return await _broken(page, "rule", _NAMES)
+
+
+async def shape(page: Page) -> str:
+    """Its elements and what names them, without the words: whether there are any, and which attributes say the same.
+
+    Two pages of one shape have the same ``faults_of_names``.
+    """
+    found: str = await page.evaluate(_SHAPE)
+    return found
 
 
 async def _broken(page: Page, kind: str, values: Sequence[str]) -> list[str]:

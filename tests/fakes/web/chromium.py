@@ -21,7 +21,7 @@ needs_chromium: Final = pytest.mark.skipif(
 async def chromium() -> AsyncIterator[Browser]:
     """The browser, until the block ends. Where the machine is busy it waits for a page as long as any test waits."""
     async with async_playwright() as driver:
-        browser = await driver.chromium.launch(executable_path=_PROGRAM, args=["--no-sandbox"])
+        browser = await driver.chromium.launch(executable_path=_PROGRAM, args=["--no-sandbox", "--disable-gpu"])
         browser.on("context", lambda context: context.set_default_timeout(1000 * GUARD_SECONDS))
         try:
             yield browser
