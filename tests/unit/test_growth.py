@@ -106,6 +106,12 @@ COMMON: Final = (
 )
 """The same, with words, markup and nests, and what was once slow somewhere."""
 
+OF_HTML: Final = (
+    "<p>a</p>", "<a ", '<a "', "<a '\"", "<!", "<!--", "&#1", "&amp", "<p class=", "<p class class ", "<", "<b  ",
+    "<p class=' class=\"", "'/p=<a&!=", '<&;<"', "p/<!<&", "<br>", "<li>", "<p class=quote-inline>", "</p>",
+)  # fmt: skip
+"""What a server that nobody trusts may write in a status."""
+
 KEYWORDS: Final = ("gypsy", "go home", "moros")
 
 
@@ -258,6 +264,13 @@ def test_functions_grow_with_the_text(name: str) -> None:
     assert list(steep_on(read, [("", each) for each in COMMON])) == []
 
 
+def test_html_that_nobody_cleaned_is_read_in_the_time_of_its_length() -> None:
+    """A large text of each piece is read, not of the slowest alone."""
+    read = FUNCTIONS["plain_text"]
+    read("A first call loads what is needed.")
+    assert list(steep_on(read, [("", each) for each in OF_HTML], worst=len(OF_HTML))) == []
+
+
 @pytest.mark.parametrize(
     "read",
     [
@@ -284,7 +297,7 @@ def test_only_a_pattern_that_repeats_can_grow(pattern: str, expected: bool) -> N
 # How the costs are measured.
 
 
-def steep_on(read: Read, pieces: Sequence[tuple[str, str]]) -> Iterator[str]:
+def steep_on(read: Read, pieces: Sequence[tuple[str, str]], worst: int = WORST) -> Iterator[str]:
     """What costs more than its length explains: texts of a head and one repeated piece."""
     longest = list[tuple[float, tuple[str, str]]]()
     for piece in pieces:
@@ -300,7 +313,7 @@ def steep_on(read: Read, pieces: Sequence[tuple[str, str]]) -> Iterator[str]:
                 break
         else:
             longest.append((now / SMALL[-1], piece))
-    for each, piece in sorted(longest, reverse=True)[:WORST]:
+    for each, piece in sorted(longest, reverse=True)[:worst]:
         size = max(SMALL[-1], min(LARGE, int(ENOUGH / max(each, 1e-9))))
         if (times := growth(read, piece, size)) > MOST:
             yield f"{times:.0f} times at {size} of {piece!r}"

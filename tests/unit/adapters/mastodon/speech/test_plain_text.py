@@ -1,7 +1,5 @@
 """What people read of the HTML that instances give."""
 
-import time
-
 import pytest
 
 from adapters.mastodon.speech import MOST_HTML, plain_text, words_of
@@ -44,27 +42,6 @@ ODD = {
 @pytest.mark.parametrize(("html", "text"), ODD.items(), ids=range(len(ODD)))
 def test_html_that_nobody_cleaned_is_read(html: str, text: str) -> None:
     assert plain_text(html) == text
-
-
-STRANGE = (
-    "<p>a</p>", "<a ", '<a "', "<a '\"", "<!", "<!--", "&#1", "&amp", "<p class=", "<p class class ", "<", "<b  ",
-    "<p class=' class=\"", "'/p=<a&!=", '<&;<"', "p/<!<&", "<br>", "<li>", "<p class=quote-inline>", "</p>",
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("unit", STRANGE)
-def test_the_time_grows_with_the_length_alone(unit: str) -> None:
-    """Four times as much takes about four times as long; were each part read again for each other, sixteen times."""
-
-    def seconds(length: int) -> float:
-        html, times = unit * (length // len(unit)), []
-        for _ in range(5):
-            begun = time.process_time()
-            plain_text(html)
-            times.append(time.process_time() - begun)
-        return min(times)
-
-    assert seconds(MOST_HTML) < 10 * seconds(MOST_HTML // 4) + 0.002
 
 
 def test_no_more_is_read_than_a_post_may_hold() -> None:
