@@ -126,7 +126,6 @@ class PagePress:
     is_on_card: bool = True
     room: int = _ROOM
     screens: list[Screen] = field(default_factory=list)
-    dialog: Dialog | None = None
     concluded: str = ""
 
     @property
@@ -152,7 +151,7 @@ class PagePress:
         self.concluded = "\n".join(part for part in screen.parts if isinstance(part, str))
 
     async def ask(self, dialog: Dialog) -> None:
-        self.dialog = dialog
+        """The page has the fields already."""
 
     async def say(self, *sentences: str) -> None:
         self.concluded = " ".join(sentence for sentence in sentences if sentence)

@@ -65,10 +65,6 @@ class Tries:
         self.clock = clock
         self._failed: defaultdict[tuple[str, str], deque[float]] = defaultdict(deque)
 
-    @property
-    def remembered(self) -> int:
-        return len(self._failed)
-
     def seconds_left(self, account: str, address: str) -> int:
         """How long nobody may try this account, or from this address; 0 if they may now."""
         kinds = ((("account", account), _TRIES), (("address", address), _TRIES_OF_ONE_ADDRESS))

@@ -58,7 +58,7 @@ class PreparedReplies:
 
     Each asks the platform for the person's roles: ``NotAllowed`` if they may not do it. Those who may see the
     community's statistics read, those who may configure it decide. ``BadInput`` for an unknown reply.
-    ``note`` is what the person typed as their reason.
+    ``note`` is what the person typed as their reason to delete something.
     """
 
     def __init__(self, database: Database, live_roles: LiveRoles) -> None:
@@ -75,9 +75,8 @@ class PreparedReplies:
 
         return await self._database.run("list prepared replies", work)
 
-    async def add(self, platform: str, community: str, reply: OwnReply, by: Person, note: str = "") -> str:
+    async def add(self, platform: str, community: str, reply: OwnReply, by: Person) -> str:
         """Add a reply of the community's own, which ``checked_reply`` made; returns its id. It is not reviewed yet."""
-        check_text(note)
         id_ = prepared_id(reply.language, reply.text)
         place = await self._live_roles.refresh_in(platform, community, by)
 
@@ -100,7 +99,7 @@ class PreparedReplies:
                     remedy=sentence("If it was taken out, take it in again."),
                 )
             await own_cards.add_reply(session, community.id, reply)
-            await _record(session, community, actor, f"prepared reply {id_} added", note)
+            await _record(session, community, actor, f"prepared reply {id_} added")
             return id_
 
         return await self._database.run("add a prepared reply", work)
@@ -116,7 +115,7 @@ class PreparedReplies:
             name = await _name_of(session, community, by, person)
             await own_cards.keep_reply_review(session, community.id, id_, person, name)
             await touch(session, *await cases_with_prepared(session, community.id, id_))
-            await _record(session, community, person, f"prepared reply {id_} reviewed by {person}", "")
+            await _record(session, community, person, f"prepared reply {id_} reviewed by {person}")
             return ReviewOfPrepared(name, session.moment)
 
         return await self._database.run("review a prepared reply", work)
@@ -156,7 +155,7 @@ async def _allowed(
     return community, await people.require_on_community(session, community.id, by, action)
 
 
-async def _record(session: Session, community: communities.Community, actor: str, reason: str, note: str) -> None:
+async def _record(session: Session, community: communities.Community, actor: str, reason: str, note: str = "") -> None:
     await communities.change(session, community.id, actor=actor, reason=reason, note=note, what=Change.SETTING)
 
 
@@ -238,9 +237,8 @@ class OwnCards:
 
         return await self._database.run("list own cards", work)
 
-    async def propose(self, platform: str, community: str, card: WrittenCard, by: Person, note: str = "") -> bool:
+    async def propose(self, platform: str, community: str, card: WrittenCard, by: Person) -> bool:
         """Keep a card that ``checked_card`` made; false if it is there as it is. Nobody has reviewed it then."""
-        check_text(note)
         place = await self._live_roles.refresh_in(platform, community, by)
 
         async def work(session: Session) -> bool:
@@ -266,7 +264,7 @@ class OwnCards:
             await own_cards.keep_card(session, community.id, card, who, name)
             await _touch(session, community, before)
             what = "proposed" if before is None else "changed"
-            await _record(session, community, who, _line(card, f"{what} by {who}"), note)
+            await _record(session, community, who, _line(card, f"{what} by {who}"))
             return True
 
         return await self._database.run("propose an own card", work)
@@ -297,7 +295,7 @@ class OwnCards:
                 )
             await own_cards.keep_card_review(session, community.id, id_, verdict, who, name)
             await _touch(session, community, card)
-            await _record(session, community, who, _line(card.card, f"{verdict} by {who}"), "")
+            await _record(session, community, who, _line(card.card, f"{verdict} by {who}"))
             return await _own_card(session, community, id_)
 
         return await self._database.run("review an own card", work)

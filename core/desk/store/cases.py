@@ -93,11 +93,9 @@ async def load_expected(
     return case
 
 
-async def all_cases(session: Session, *states: CaseState, community_id: str | None = None) -> list[Case]:
-    """The cases in these states, or all, of one community or of every one, oldest first."""
+async def all_cases(session: Session, *states: CaseState) -> list[Case]:
+    """The cases in these states, or all, oldest first."""
     query = select(CaseRow).order_by(CaseRow.created_at, CaseRow.id)
-    if community_id is not None:
-        query = query.where(CaseRow.community_id == community_id)
     if states:
         query = query.where(CaseRow.state.in_(states))
     return [_case(row) for row in await session.scalars(query)]

@@ -20,6 +20,7 @@ from core.models import Priority
 _LEVELS: Final = tuple(sorted(Priority, reverse=True))
 _PEOPLES: Final = tuple(level for level in _LEVELS if level > Priority.DETECTED)
 _ONE: Final = select(literal(1).label("one")).subquery("one")
+_LOST_AT_ONCE: Final = 100
 NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
 
@@ -146,9 +147,9 @@ async def take(
     return _job(row)
 
 
-async def lost(session: Session, kinds: Collection[str], limit: int = 100) -> list[Job]:
+async def lost(session: Session, kinds: Collection[str]) -> list[Job]:
     """Running pieces whose owner let the lease run out, held for this transaction; ``retry`` or ``finish`` each."""
-    return [_job(row) for row in await session.scalars(_lost(session, kinds, limit))]
+    return [_job(row) for row in await session.scalars(_lost(session, kinds, _LOST_AT_ONCE))]
 
 
 def _lost(session: Session, kinds: Collection[str], limit: int) -> Select[JobRow]:

@@ -40,7 +40,7 @@ class ErasureReport:
     """What was erased. ``waiting`` cases have a reply on its way; the rest of them is erased when that is settled.
 
     ``cases`` is how many of their posts lost every word, ``closed`` how many of those were still open; ``turns`` counts
-    what they had said around other posts; ``requeued`` how many of those posts are drafted again.
+    what they had said around other posts.
     """
 
     is_known: bool = True
@@ -48,7 +48,6 @@ class ErasureReport:
     closed: int = 0
     waiting: int = 0
     turns: int = 0
-    requeued: int = 0
     notes: int = 0
     memberships: int = 0
 
@@ -162,19 +161,16 @@ class Erasure:
         count.closed += is_open and not is_waiting
 
     async def _erase_words(self, case_id: str, person: str, count: ErasureReport) -> None:
-        async def work(session: Session) -> tuple[int, bool]:
+        async def work(session: Session) -> int:
             await session.execute(select(schema.CaseRow.id).filter_by(id=case_id).with_for_update())
             case = await load(session, case_id)
             turns = await erase_turns(session, case_id, person)
             # A worker has read the thread and would store it again: what it finds is not kept.
-            is_read = bool(turns) and case.state is CaseState.DRAFTING
-            if is_read:
+            if turns and case.state is CaseState.DRAFTING:
                 await draft_anew(session, case, actor="schedule", reason="somebody in the thread was erased")
-            return turns, is_read
+            return turns
 
-        turns, is_read = await self._database.run("erase a person's words", work)
-        count.turns += turns
-        count.requeued += is_read
+        count.turns += await self._database.run("erase a person's words", work)
 
 
 async def _shred(session: Session, person: str, actor: str) -> tuple[int, int]:

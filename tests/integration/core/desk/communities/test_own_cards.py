@@ -142,20 +142,20 @@ async def test_every_step_is_on_record_and_ends_no_approval(
     before = (await managing.view(COMMUNITY_ID, MANAGER)).community
     other = card_of(id="wells", caution="Ask who is meant.")
     for card in (CARD, other):
-        await cards.propose(PLATFORM, COMMUNITY, card, MANAGER, "our own words")
+        await cards.propose(PLATFORM, COMMUNITY, card, MANAGER)
     await cards.review(PLATFORM, COMMUNITY, "water", ACCEPTED, ANE, CARD.digest)
     await cards.propose(PLATFORM, COMMUNITY, card_of(caution="Wait."), MANAGER)
-    await cards.remove(PLATFORM, COMMUNITY, "wells", MANAGER)
+    await cards.remove(PLATFORM, COMMUNITY, "wells", MANAGER, "our own words")
     who, ane = await pseudonym_of(database, MANAGER), await pseudonym_of(database, ADMIN)
     after = (await managing.view(COMMUNITY_ID, MANAGER)).community
     assert (after.version, after.rules_version) == (before.version + 5, before.rules_version)
     lines = (await managing.history(COMMUNITY_ID, MANAGER))[before.version :]
     assert [(line.actor, line.reason, line.note) for line in lines] == [
-        (who, f"card water ({CARD.digest}) proposed by {who}", "our own words"),
-        (who, f"card wells ({other.digest}) proposed by {who}", "our own words"),
+        (who, f"card water ({CARD.digest}) proposed by {who}", ""),
+        (who, f"card wells ({other.digest}) proposed by {who}", ""),
         (ane, f"card water ({CARD.digest}) accepted by {ane}", ""),
         (who, f"card water ({card_of(caution='Wait.').digest}) changed by {who}", ""),
-        (who, f"card wells ({other.digest}) removed", ""),
+        (who, f"card wells ({other.digest}) removed", "our own words"),
     ]
     assert [finding for finding in await audit(database) if not finding.ok] == []
 

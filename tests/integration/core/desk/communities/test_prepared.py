@@ -65,21 +65,21 @@ async def test_every_step_is_on_record_and_ends_no_approval(
     await approve(desk, in_review)
     managing = CommunityDesk(database)
     before = (await managing.view(COMMUNITY_ID, MANAGER)).community
-    id_ = await replies.add(PLATFORM, COMMUNITY, OWN, MANAGER, "our own words")
+    id_ = await replies.add(PLATFORM, COMMUNITY, OWN, MANAGER)
     await replies.review(PLATFORM, COMMUNITY, id_, ANE)
     await replies.remove(PLATFORM, COMMUNITY, CLAIM_ID, MANAGER)
     await replies.remove(PLATFORM, COMMUNITY, CLAIM_ID, MANAGER, is_undone=True)
-    await replies.remove(PLATFORM, COMMUNITY, id_, MANAGER)
+    await replies.remove(PLATFORM, COMMUNITY, id_, MANAGER, "our own words")
     who, ane = await pseudonym_of(database, MANAGER), await pseudonym_of(database, ADMIN)
     after = (await managing.view(COMMUNITY_ID, MANAGER)).community
     assert (after.version, after.rules_version) == (before.version + 5, before.rules_version)
     lines = (await managing.history(COMMUNITY_ID, MANAGER))[before.version :]
     assert [(line.actor, line.reason, line.note) for line in lines] == [
-        (who, f"prepared reply {id_} added", "our own words"),
+        (who, f"prepared reply {id_} added", ""),
         (ane, f"prepared reply {id_} reviewed by {ane}", ""),
         (who, f"prepared reply {CLAIM_ID} removed", ""),
         (who, f"prepared reply {CLAIM_ID} taken in again", ""),
-        (who, f"prepared reply {id_} removed", ""),
+        (who, f"prepared reply {id_} removed", "our own words"),
     ]
     assert [finding for finding in await audit(database) if not finding.ok] == []
 

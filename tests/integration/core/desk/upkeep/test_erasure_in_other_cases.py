@@ -72,8 +72,7 @@ async def test_a_draft_that_is_written_from_their_words_is_written_anew(
     """The worker read the thread before; what it makes of it is refused, and the case is drafted again."""
     await desk.intake.flag(quoting(post))
     taken = await take(queue)
-    erased = await erase(database)
-    assert erased.requeued == 1
+    await erase(database)
     with pytest.raises(Conflict):
         await queue.store(taken, suggestion_for(taken.case.post))
     again = await take(DraftQueue(database, "worker-2"))
