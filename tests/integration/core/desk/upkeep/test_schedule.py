@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from sqlalchemy import URL, select
 
 from core.desk.database.connection import Database, Session
@@ -190,3 +191,20 @@ async def test_an_end_amid_a_tick_says_nothing(
     assert caplog.text == ""
     assert len(await _keys(database)) == 2
     assert await one_row(database, "SELECT count(*) FROM leaderships") == (0,)
+
+
+async def test_a_wake_up_that_lies_far_ahead_is_brought_near_again(database: Database) -> None:
+    """This machine's clock was put back a day: APScheduler would sleep until it is tomorrow again."""
+    schedule = _schedule(database)
+    waking = AsyncIOScheduler(timezone=UTC)
+    waking.start(paused=True)
+    tomorrow = datetime.now(UTC) + timedelta(days=1)
+    wakeup = waking.add_job(_do_nothing, "interval", seconds=15, args=(None,), next_run_time=tomorrow)
+    schedule._mend(wakeup)
+    assert wakeup.next_run_time < tomorrow - timedelta(hours=23)
+    near = datetime.now(UTC) + timedelta(seconds=10)
+    wakeup.modify(next_run_time=near)
+    schedule._mend(wakeup)
+    assert wakeup.next_run_time == near
+    waking.shutdown(wait=False)
+    await asyncio.sleep(0)
