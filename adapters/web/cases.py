@@ -536,8 +536,8 @@ _VALUES: Final = {
 
 async def _refused(request: web.Request, press: PagePress, err: AntiphonError) -> web.Response:
     """Say why nothing was done, on the page of the case as it is now, or where the person wrote."""
-    locale, target = press.locale, press.target
-    problem = f"{translated(err.message, locale)} {translated(err.remedy, locale)}".strip()
+    target = press.target
+    problem = translated(err.said, press.locale)
     card = await press.casework.card(target.case_id, press.by)  # who lost the right learns no more than that
     text = press.fields.get(TEXT, "")
     if target.act is Act.EDIT and card.is_writable and not card.is_partial:

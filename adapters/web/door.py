@@ -393,8 +393,7 @@ async def come_back(request: web.Request) -> web.Response:
     try:
         secret = await _session(request, provider)
     except AntiphonError as err:
-        locale = locale_of(request)
-        problem = f"{translated(err.message, locale)} {translated(err.remedy, locale)}"
+        problem = translated(err.said, locale_of(request))
         answer = await login_form(request, "login.html", status=status_of(err), problem=problem, account="")
     else:
         answer = await let_in(request, secret, await page(request, "arrived.html"))

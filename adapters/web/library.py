@@ -324,8 +324,9 @@ async def propose_card(request: web.Request) -> web.Response:
 
 def _in_words(err: AntiphonError, request: web.Request) -> str:
     locale = locale_of(request)
-    said = _wrong_field(err, locale) if isinstance(err, WrongField) else translated(err.message, locale)
-    return f"{said} {translated(err.remedy, locale)}".strip()
+    if isinstance(err, WrongField):
+        return f"{_wrong_field(err, locale)} {translated(err.remedy, locale)}".strip()
+    return translated(err.said, locale)
 
 
 def _wrong_field(err: WrongField, locale: str) -> str:

@@ -225,12 +225,8 @@ async def _refused(
     request: web.Request, platform: str, manager: Manager, err: AntiphonError, said: Said | None
 ) -> web.Response:
     """The page as it is now, or as it was filled in, with what went wrong."""
-    problem = _problem(err, manager.locale)
+    problem = translated(err.said, manager.locale)
     return await _show(request, platform, manager, said=said, problem=problem, status=status_of(err))
-
-
-def _problem(err: AntiphonError, locale: str) -> str:
-    return f"{translated(err.message, locale)} {translated(err.remedy, locale)}".strip()
 
 
 async def _show(
@@ -266,7 +262,7 @@ async def _show(
             labels = await site.governance.find_labels(platform, manager.community)
             outcomes = await borderline.outcomes(tested, site.detector, labels, reader.locale)
         except AntiphonError as err:
-            problem = problem or _problem(err, reader.locale)
+            problem = problem or translated(err.said, reader.locale)
 
     def called(channel: str) -> str:
         return reader.markup.named(site.names.of(*_named(place, channel)))

@@ -21,9 +21,8 @@ _LENGTH = 20
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A person with a role in a community, by their pseudonym and as the platform knows them."""
+    """A person with a role in a community, as the platform knows them."""
 
-    pseudonym: str
     person: Person
     roles: frozenset[Role]
 
@@ -180,7 +179,7 @@ async def members(session: Session, community_id: str, platform: str) -> list[Me
     for row in sorted(rows, key=lambda row: row.person_id):
         before = by_pseudonym[row.person_id].roles if row.person_id in by_pseudonym else frozenset[Role]()
         person = Person(row.platform or platform, row.user, row.name)
-        by_pseudonym[row.person_id] = Member(row.person_id, person, before | {row.role})
+        by_pseudonym[row.person_id] = Member(person, before | {row.role})
     return list(by_pseudonym.values())
 
 
