@@ -234,7 +234,7 @@ def task_of_posts(most: int = 0, *, goes_on: bool = False, is_abroad: bool = Fal
     labels = scaled(post_targets(train))
     others = list(ordinary("heldout"))
     if most:
-        talk, others, replies = talk[: 2 * most], others[: 20 * most], replies[:most]
+        talk, others, replies = talk[: 2 * most], others[: 10 * most], replies[:most]
     nothing = np.array([0.0] * _OF_SEVERITY + [np.nan] + [0.0] * len(TargetGroup), np.float32)
 
     def texts(sample: Sequence[PostRow]) -> list[tuple[str, ...]]:

@@ -50,7 +50,7 @@ def test_a_reader_leaves_weights_that_say_what_they_know(
     which: str, measured: str, goes_on: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One goes on from weights: before the first step it knows what they know, and its card names them."""
-    monkeypatch.setattr(readers, "_HIDDEN", 12)  # each is read in a message of twenty lines
+    monkeypatch.setattr(readers, "_HIDDEN", 4)  # each is read in a message of twenty lines
     begun = ["--from", PROBE.with_name("posts.safetensors")] if goes_on else []
     code, said = train("reader", which, tmp_path, *begun, *_QUICK)
     assert code == 0, said
@@ -70,7 +70,7 @@ def test_what_stands_beside_weights_is_fitted_anew_without_learning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each language gets a reading of its own, and the weights stay as they are."""
-    monkeypatch.setattr(readers, "_HIDDEN", 12)
+    monkeypatch.setattr(readers, "_HIDDEN", 4)
     begun = PROBE.with_name("abroad.safetensors")
     code, said = train("reader", "abroad", tmp_path, "--from", begun, "--most", 12, "--set", "epochs=0")
     assert code == 0, said
