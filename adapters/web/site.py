@@ -10,6 +10,7 @@ import hmac
 import json
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -32,7 +33,7 @@ from core.desk.review.dashboard import DeskOverview, DeskRecord
 from core.desk.rules.roles import OnCase, OnCommunity, Person
 from core.desk.views.queue import CommunityRef
 from core.engine.ports import EvidenceSource, HateDetector
-from core.errors import NotAllowed
+from core.errors import NotAllowed, PlatformUnavailable
 from core.i18n.catalogs import gettext, language_of, translated
 from core.i18n.sentences import Sentence, sentence
 from core.models import PostRef
@@ -204,17 +205,20 @@ def visitor_of(request: web.Request) -> Visitor:
 async def person_in(request: web.Request, platform: str, community: str, *wanted: OnCase | OnCommunity) -> Person:
     """Who asks, as who may do the first thing of ``wanted`` that any of the account's people may do in a community.
 
-    Where none of them may, it is the one of its own platform, which is asked again, and otherwise who may read there.
+    By the roles that are stored; where none of these allows the first thing, the community's own platform is asked for
+    those of the one whom it knows. Where nobody may do any of it, it is that one, and otherwise who may read there.
 
     Raises:
         NotAllowed: the account has no role there, and is nobody on its platform.
     """
-    visitor, overview = visitor_of(request), request.app[SITE].overview
-    person = (
-        await overview.able(visitor.people, platform, community, *wanted)
-        or visitor.on(platform)
-        or await overview.able(visitor.people, platform, community, OnCase.READ)
-    )
+    visitor, site = visitor_of(request), request.app[SITE]
+    people, own, able = visitor.people, visitor.on(platform), site.overview.able
+    person = await able(people, platform, community, *wanted[:1])
+    if person is None and own is not None and len(people) > 1:
+        with suppress(PlatformUnavailable):  # then what is stored has to do
+            await site.governance.roles_of(platform, community, own)
+    person = person or await able(people, platform, community, *wanted) or own
+    person = person or await able(people, platform, community, OnCase.READ)
     if person is None:
         raise NotAllowed(
             sentence("Your account is nobody on {platform}.", platform=platform),

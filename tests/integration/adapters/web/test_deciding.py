@@ -93,6 +93,7 @@ async def test_each_page_acts_as_the_one_of_an_account_who_may_do_what_it_is_for
         await managing.revoke(place, guest, Role.MANAGER, Operator("keeper"))
         await managing.grant(place, guest, Role.AUDITOR, Operator("keeper"))
         room.desk.roles[at_home.user] = Role.MANAGER
+        assert (await mikel.get(f"/library/cards/new?place={place}")).status == 200
         assert (await mikel.get(f"/settings/{place}")).status == 200
         assert f"/settings/{place}" in (await mikel.get("/settings")).text
 
