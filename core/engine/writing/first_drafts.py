@@ -10,6 +10,7 @@ import random
 import re
 from collections.abc import Sequence
 
+from core.engine.arguing.evidence import far_from
 from core.engine.cards.bank import ArgumentCard
 from core.engine.llm.budget import MeteredModel
 from core.engine.llm.prompts import load_prompt, quoted
@@ -47,7 +48,8 @@ def compose(
 
     A reply stands as it was written. First come those that answer what the post says; then two of each card for each
     intent. For the informative intent a card's argument with the fact that it rests on comes instead, where there is
-    one. The community's own replies for an intent leave no room for others.
+    one; a card for any post about the group takes the first passage that bears on the post. The community's own replies
+    for an intent leave no room for others.
     """
     drafts: dict[str, Candidate] = {}
     own = {intent for card in cards for intent, texts in card.own.items() if texts}
@@ -98,8 +100,12 @@ def _openings(card: ArgumentCard, intent: Intent, chance: random.Random) -> list
 
 def _fact_for(card: ArgumentCard, brief: Brief) -> str:
     """The words of the passage that carries a card's argument, in the draft's language; "" where there is none."""
-    facts = (passage.summary for passage in brief.evidence if passage.id == card.fact)
-    return next((fact for fact in facts if detect(fact, brief.language) == brief.language), "")
+    far = far_from(brief.evidence)
+    for passage in brief.evidence:
+        bears = passage.id not in far if card.stereotype.is_general else passage.id == card.fact
+        if bears and detect(passage.summary, brief.language) == brief.language:
+            return passage.summary
+    return ""
 
 
 def weakest(intents: Sequence[Intent], candidates: Sequence[Candidate]) -> list[Intent]:

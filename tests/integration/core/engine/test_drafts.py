@@ -98,7 +98,7 @@ async def test_a_disguised_name_is_read_as_what_it_hides(readers: Readers, knowl
     suggestion, _ = await suggest(readers, knowledge, model, written)
     assert (suggestion.post.text, suggestion.queries[0]) == (written, plain)
     told = ["\n".join(message.content for message in messages) for _, messages, _ in model.asked]
-    assert sum(plain in text for text in told) >= 3
+    assert any(plain in text for text in told)
     assert not any("J*ws" in text for text in told)
     of_the_plain, _ = await suggest(readers, knowledge, helpful(), plain)
     assert {passage.id for passage in suggestion.evidence} == {passage.id for passage in of_the_plain.evidence}

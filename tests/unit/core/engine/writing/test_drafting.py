@@ -52,10 +52,12 @@ def test_an_argument_takes_no_other_fact() -> None:
     assert _texts(Intent.INFORMATIVE, passage(), card=replace(CARD, fact=None, no_fact="none exists")) == drafts
 
 
-def test_a_general_card_takes_no_fact() -> None:
-    """It says of a group what holds under any post, and no fact carries that."""
+def test_a_general_card_takes_a_fact_that_bears_on_the_post() -> None:
+    """It rests on none of its own; one that may be beside the point is passed over."""
+    far = replace(passage(SCHOOL, "migrants-002"), scores={"claim": NEAR - 0.1})
     near = replace(passage(HARBOUR, "migrants-003"), scores={"claim": NEAR})
-    assert _texts(Intent.INFORMATIVE, near, card=GENERAL) == set(REPLIES[Intent.INFORMATIVE])
+    assert f"{CLAIM} {HARBOUR}" in _texts(Intent.INFORMATIVE, far, near, card=GENERAL)
+    assert _texts(Intent.INFORMATIVE, far, card=GENERAL) == set(REPLIES[Intent.INFORMATIVE])
 
 
 def test_a_fact_in_another_language_is_not_joined() -> None:
