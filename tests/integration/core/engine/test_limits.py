@@ -195,7 +195,9 @@ async def test_a_cancelled_suggestion_stops_cleanly(
     engine = Engine(model, knowledge, readers, router=router_to())
     prepared = Changes() if kind == "judge" else NONE  # the judge compares what was prepared
     task = asyncio.create_task(engine.suggest(Request(post_of(), profile, ALL_SHOWN, prepared=prepared)))
-    await model.reached.wait()
+    reached = asyncio.create_task(model.reached.wait())
+    await asyncio.wait([task, reached], return_when=asyncio.FIRST_COMPLETED)
+    assert reached.done(), "it ended without asking"
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
